@@ -26,7 +26,7 @@ static nb_status check_doubles(const nb_param *p, const double *v, int n, nb_err
     return st;
 }
 
-/** Check that each number is within the limits, or unset. */
+/** Check that each number is unset or within the limits. */
 static nb_status check_elements(const nb_param *p, const void *base, nb_error *err)
 {
     nb_status st = NB_OK;
@@ -102,13 +102,13 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     const void *field = (const char *)base + p->offset;
     const nb_config *cfg = base;
     switch (p->kind) {
-    case NB_KIND_SWITCH: /* 0 is off; a switch with a third state has limits */
+    case NB_KIND_SWITCH: /* 0 means off; a switch with a third state has limits */
         return p->high > 0 ? check_double(p, *(const int *)field, err) : NB_OK;
     case NB_KIND_INTEGER:
     case NB_KIND_NUMBER:
         return p->choices ? check_choice(p, *(const int *)field, err)
                           : check_elements(p, base, err);
-    case NB_KIND_NUMBER_OR: /* -1 is the word */
+    case NB_KIND_NUMBER_OR: /* -1 stands for the word */
         return nb_param_element(p, base, 0) == -1 ? NB_OK : check_elements(p, base, err);
     case NB_KIND_VECTOR:
     case NB_KIND_POINT:
@@ -121,7 +121,7 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
         return check_doubles(p, cfg->misset_deg, 3, err);
     case NB_KIND_ROI:
         return check_roi(p, cfg, err);
-    case NB_KIND_DEPTH: /* inf is allowed: nothing is absorbed */
+    case NB_KIND_DEPTH: /* inf is allowed, and means that nothing is absorbed */
         return nb_param_is_set(p, base) && !(*(const double *)field == INFINITY)
                    ? check_double(p, *(const double *)field, err)
                    : NB_OK;
@@ -134,7 +134,8 @@ static nb_status check_field(const nb_param *p, const void *base, nb_error *err)
     }
 }
 
-/** Check rows with flags `bits` of `mask`, without views; inner rows (counts) first. */
+/** Check the rows whose flags have the value `bits` in `mask`, except views. Inner rows
+ * (counts) are checked first. */
 static nb_status check_rows(const void *base, unsigned mask, unsigned bits, nb_error *err)
 {
     size_t count;

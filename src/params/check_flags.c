@@ -151,7 +151,8 @@ static nb_status check_diffuse(const nb_config *cfg, nb_error *err)
                    "none; leave one of them out");
 }
 
-/** Refuse -fudge darwin except for Gaussians, whose integral depends on fudge alone. */
+/** Refuse -fudge darwin except for Gaussians, because only their integral depends on
+ * fudge alone. */
 static nb_status check_fudge(const nb_config *cfg, nb_error *err)
 {
     if (cfg->fudge != NB_FUDGE_DARWIN || nb_shape_law((int)cfg->shape) == NB_LAW_DECAY)
@@ -192,8 +193,9 @@ const char *nb_config_stol_flag(const nb_config *cfg)
                                 : NULL;
 }
 
-/* Structure factors. Only the content of a -cif shows whether it is a model or
- * reflections: it counts as both here, and src/sim checks again after reading. */
+/* Structure factors. Only the content of the file of -cif shows whether it is a model or
+ * reflections. So it counts as both here, and src/inputs checks the flags again after
+ * reading. */
 
 static nb_status refuse(const char *a, const char *b, const char *why, nb_error *err)
 {
@@ -292,7 +294,8 @@ nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err)
 
 /* A detector from a file. */
 
-/** Refuse flags that place or size a detector from a file (not an equal -detpixels). */
+/** Refuse flags that place or size a detector from a file (-detpixels is allowed if it is
+ * equal). */
 static nb_status check_replaced(const nb_config *cfg, const char *file, nb_error *err)
 {
     const nb_param *p = nb_param_first_set(NB_PARAM_REPLACED, cfg);

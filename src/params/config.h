@@ -15,8 +15,9 @@ struct nb_config {
 #include "flag_rows.h"
     nb_png_options png; /* options of png_file */
     const struct nb_detector_spec
-        *detector; /* from nb_config_load_geometry or the caller; NULL: nb_sim_create
-                     reads the file of the detector. nb_sim_create copies it */
+        /* detector from nb_config_load_geometry or the caller, which nb_sim_create
+         * copies. NULL: nb_sim_create reads the file of the detector */
+        *detector;
     const struct nb_arrays *arrays; /* content of the files that are named NB_MEMORY_...
                                        (nb_config_use_arrays); or NULL */
 };
@@ -24,7 +25,8 @@ struct nb_config {
 #undef SERIES_MEMBER
 #define MEMBER(...)
 #define SERIES_MEMBER(member, ...) member;
-/** Many images from one configuration. nb_series_defaults sets no output. */
+/** Many images from one configuration. After nb_series_defaults a series has no
+ * output. */
 struct nb_series {
 #include "flag_rows.h"
     nb_series_calls calls;
@@ -36,9 +38,9 @@ struct nb_series {
 
 /** Make every field unset or its default. Texts that cfg held are not freed. */
 void nb_config_defaults(nb_config *cfg);
-/** Free the texts, which are "" afterwards.  NULL is fine. */
+/** Free the texts, which are "" afterwards.  NULL is allowed. */
 void nb_config_drop(nb_config *cfg);
-/** As nb_config_defaults and nb_config_drop. */
+/** Like nb_config_defaults and nb_config_drop, for a series. */
 void nb_series_defaults(nb_series *series);
 void nb_series_drop(nb_series *series);
 

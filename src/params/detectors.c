@@ -14,8 +14,9 @@
  * x 4371, EIGER2 16M 4148 x 4362. Sources: DECTRIS, technology of PILATUS (20-bit
  * counters, 0.32 mm Si), specifications of PILATUS3 X (0.45 mm), PILATUS3 X CdTe (1 mm),
  * EIGER X, EIGER2 X, EIGER2 X CdTe (0.75 mm; two columns where sensors meet), the list of
- * pyFAI 2025. Only the first and last source were read. To be compared with data sheets:
- * 0.45 mm Si of PILATUS3 and EIGER2, 0.32 mm of JUNGFRAU, largest count 65535 of CCDs. */
+ * pyFAI 2025. Only the first and the last of these sources were read. These numbers are
+ * not yet compared with data sheets: 0.45 mm Si of PILATUS3 and EIGER2, 0.32 mm of
+ * JUNGFRAU, largest count 65535 of CCDs. */
 #define PILATUS(name, nf, ns, material, um, source) \
     {name, {nf, ns}, {487, 195}, {7, 17}, 0, 0, 172, material, um, 1048575, 1, NULL, source}
 #define EIGER(name, nf, ns) \
@@ -49,7 +50,8 @@ static const nb_known_detector known[] = {
     EIGER2("eiger2_4m", 2, 4),
     EIGER2("eiger2_9m", 3, 6),
     EIGER2("eiger2_16m", 4, 8),
-    /* charge; double pixels between chips count as two; A. Mozzanica et al., Synchrotron Radiation News 31, 16 (2018) */
+    /* integrates charge; a double-width pixel between chips counts as two; A. Mozzanica
+     * et al., Synchrotron Radiation News 31, 16 (2018) */
     {"jungfrau_4m", {2, 4}, {1030, 514}, {8, 36}, 0, 0, 75, "Si", 320, 0, 0, NULL, "PSI; pyFAI"},
     RAYONIX("rayonix_mx170hs", 170, 3840, FAST_BINNINGS),
     RAYONIX("rayonix_mx225", 225, 6144, "1 2 4 8"),
@@ -74,7 +76,8 @@ const nb_known_detector *nb_known_detectors(size_t *count)
     return known;
 }
 
-/** The letters and digits of a name before its binning, in lower case. */
+/** Write the letters and digits of a name, in lower case and without the binning, to
+ * out. */
 static void letters_of(const char *name, char out[LETTERS])
 {
     size_t n = 0;

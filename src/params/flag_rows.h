@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Every parameter: its member, names, limits and help. config.h makes structs from these
- * rows, table.c the table. MEMBER: row and member of nb_config; SERIES_MEMBER: of
- * nb_series; ROW: a further row of a member or nb_png_options. Unset: NaN, 0 or "". */
+ * rows, table.c the table. MEMBER makes a row and a member of nb_config, SERIES_MEMBER a
+ * row and a member of nb_series. ROW makes a further row of a member or of
+ * nb_png_options. Unset values are NaN, 0 or "". */
 /* clang-format off */
 #define GROUP "Crystal", CRYSTAL
 MEMBER(double cell[6], "cell", NULL, FIELD(CELL, PIXELS, cell), ABOVE_TO(1e-30, 1e9), .after = nb_after_cell,
@@ -613,7 +614,8 @@ MEMBER(double tolerance_photons, "tolerance_photons", NULL, NUMBER(PIXELS | RUNN
 MEMBER(int device_alone, "device_alone", NULL, SWITCH(RUNNING | INNER, device_alone),
     .help = "the device belongs to this process, which may shut it down early")
 MEMBER(nb_text command_line, "command_line", NULL, FIELD(TEXT, INNER, command_line), .help = "for the headers of files")
-#ifdef NB_TEST_PARAM /* tests/params: every reader of this table must show it */
+/* tests/params checks that every reader of this table shows this row */
+#ifdef NB_TEST_PARAM
 MEMBER(double test_param, "test_param", "test_synonym", NUMBER(PIXELS, test_param), WITHIN(0, 10), .value = "t",
     .unit = "furlong", KEY(99, "TEST_PARAM"), .help = "a parameter for tests")
 #endif

@@ -9,7 +9,7 @@
 #include "../base/text.h"
 #include "params.h"
 
-/** A text under construction. */
+/** A text that is being written. */
 typedef struct writer {
     char *text;
     size_t size, used;
@@ -134,7 +134,7 @@ static void add_png_scale(writer *w, const nb_png_options *png)
     }
 }
 
-/** Add `word` if the value is `number`, else the value. */
+/** Add `word` if the value equals `number`, or else the value. */
 static void add_word_or(writer *w, const nb_param *p, const void *base, double number,
                         const char *word)
 {
@@ -151,7 +151,7 @@ static void add_seed(writer *w, const nb_seed *seed)
     add(w, text);
 }
 
-/** Add a value that is set, or whose unset value counts. */
+/** Add the value of a field that is set, or whose unset value is a value too. */
 static void add_field(writer *w, const nb_param *p, const void *base)
 {
     const void *field = (const char *)base + p->offset;
@@ -193,7 +193,7 @@ static void add_field(writer *w, const nb_param *p, const void *base)
         else
             add_numbers(w, cfg->misset_deg, 3);
         return;
-    case NB_KIND_DEPTH: /* 0 absorbs nothing */
+    case NB_KIND_DEPTH: /* 0 means that nothing is absorbed */
         add_word_or(w, p, base, 0, "inf");
         return;
     case NB_KIND_PNG_SCALE:
@@ -216,7 +216,7 @@ int nb_param_allows(const nb_param *p, double x)
     return low && high;
 }
 
-/** True if the unset value counts as a value. */
+/** True if the unset value is a value that is written. */
 static int unset_is_value(const nb_param *p)
 {
     switch (p->kind) {
@@ -252,7 +252,8 @@ nb_status nb_param_get(const nb_param *p, const void *base, const char *between,
 
 /* --- forms of values --- */
 
-/** Limits of the number of words of a value (limit 0: one per element), and its form. */
+/** For each kind: limits of the number of words of a value (0: one word per element), and
+ * the form of the value. */
 static const struct {
     int least, limit;
     const char *form;
@@ -315,7 +316,8 @@ int nb_param_is_named(const nb_param *p, const char *name)
     return !strcmp(p->name, name) || is_among(p->synonyms, name);
 }
 
-/* For speed, compare names before synonyms, and the first two letters before a name. */
+/* For speed, names are compared before synonyms, and the first two letters before the
+ * whole name. */
 const nb_param *nb_param_find(const char *name)
 {
     size_t count;

@@ -7,7 +7,8 @@ static uint64_t hash_field(uint64_t h, const void *of, const nb_param *p)
     const void *field = (const char *)of + p->offset;
     const nb_seed *seed = field;
     const nb_opt3 *three = field;
-    if (p->kind == NB_KIND_SEED) /* members only: the padding has no defined value */
+    /* hash the members only, because the padding has no defined value */
+    if (p->kind == NB_KIND_SEED)
         return nb_hash_bytes(h, &seed->value, seed->set ? sizeof seed->value : 0);
     if (p->kind == NB_KIND_VECTOR || p->kind == NB_KIND_POINT)
         return nb_hash_bytes(h, three->v, three->set ? sizeof three->v : 0);

@@ -9,20 +9,22 @@
 #define NB_PARAM_LABEL 64  /* bytes of a name with its dash */
 #define NB_PARAM_TEXT 4096 /* bytes that hold every value as text */
 
-/** Bits of nb_param.flags inside the library: the subject of a flag. */
+/** Bits of nb_param.flags for use inside the library; they tell on what a flag acts. */
 enum {
-    NB_PARAM_CRYSTAL = 1 << 14,  /* in a group of the help about crystal or F */
+    /* the flag is in a group of the help about crystal or F */
+    NB_PARAM_CRYSTAL = 1 << 14,
     NB_PARAM_IMAGE = 1 << 15,    /* acts on all crystals of an image, in any group */
-    NB_PARAM_FACTORS = 1 << 16,  /* in a group about structure factors */
-    NB_PARAM_WRITTEN = 1 << 17,  /* in a group about written files */
+    NB_PARAM_FACTORS = 1 << 16,  /* the flag is in a group about structure factors */
+    NB_PARAM_WRITTEN = 1 << 17,  /* the flag is in a group about written files */
     NB_PARAM_VARIES = 1 << 18,   /* a number that -vary takes */
     NB_PARAM_PLACES = 1 << 19,   /* places a detector */
     NB_PARAM_REPLACED = 1 << 20, /* a detector from a file replaces its value */
     NB_PARAM_GEOMETRY = 1 << 21, /* names a file with a detector */
     NB_PARAM_MODEL = 1 << 22,    /* acts on the sum over an atomic model */
     NB_PARAM_ON_F = 1 << 23,     /* acts on any source of structure factors */
-    NB_PARAM_SUM = 1 << 24,      /* a new value: calculate F of files again */
-    NB_PARAM_NOISE = 1 << 25     /* adds noise other than counts and an offset */
+    /* after a new value, F of files must be calculated again */
+    NB_PARAM_SUM = 1 << 24,
+    NB_PARAM_NOISE = 1 << 25 /* adds noise other than counts and an offset */
 };
 
 /** A member of nb_config. */
@@ -51,7 +53,7 @@ int nb_param_is_text(const nb_param *param);
 /** The text at this offset in a struct. */
 nb_text nb_text_at(const void *base, size_t offset);
 /** Continue hash h with the values of nb_config (series 0) or nb_series (NB_PARAM_SERIES)
- * in rows with one of the flags `counts`. */
+ * in rows that have one of the bits `counts`. */
 uint64_t nb_params_hash(uint64_t h, const void *of, unsigned series, unsigned counts);
 
 /** True if the row has the same value in both structs. */
@@ -60,15 +62,17 @@ int nb_param_same(const nb_param *param, const void *a, const void *b);
 void nb_param_copy(const nb_param *param, void *to, const void *from);
 /** A local configuration, dropped at the end of its block: NB_OWN_CONFIG cfg = {0}; */
 #define NB_OWN_CONFIG __attribute__((cleanup(nb_config_drop))) nb_config
-/** Make n default configurations, for nb_configs_free. Errors: NULL, out of memory. */
+/** Make n default configurations, for nb_configs_free. Returns NULL with NB_ERR_NOMEM in
+ * err if memory is exhausted. */
 nb_config *nb_configs_new(size_t n, nb_error *err);
-/** Free n configurations and their texts.  NULL is fine. */
+/** Free n configurations and their texts.  NULL is allowed. */
 void nb_configs_free(nb_config *all, size_t n);
 
 /** As nb_param_set, but any word is allowed as a device. */
 nb_status nb_param_put(const nb_param *param, void *base, const char *const *words, int n,
                        nb_error *err);
-/** As nb_param_put, without effects on other fields (`after`): for headers of files. */
+/** As nb_param_put, without the effects on other fields (`after`); for headers of
+ * files. */
 nb_status nb_param_store(const nb_param *param, void *base, const char *const *words,
                          int n, nb_error *err);
 
@@ -112,13 +116,14 @@ int nb_param_is_double(const nb_param *param);
 /** Number of ints or doubles in the field of a SWITCH, CHOICE, INTEGER or NUMBER. */
 int nb_param_elements(const nb_param *param);
 
-/** A number of a configuration, else the default of its row or NaN. offset: in cfg. */
+/** A number of a configuration; if it is unset, the default of its row or NaN. offset:
+ * offset of the number in nb_config. */
 double nb_config_value(const nb_config *cfg, size_t offset);
 /** A number of a configuration, or `other` if it is unset. */
 double nb_config_value_or(const nb_config *cfg, size_t offset, double other);
 /** True if the number is set. */
 int nb_config_given(const nb_config *cfg, size_t offset);
-/* These functions by the name of a member, as NB_VALUE(cfg, distance_mm). */
+/* These functions with the name of a member, as in NB_VALUE(cfg, distance_mm). */
 #define NB_OFFSET(cfg, member)                                                           \
     ((size_t)((const char *)&(cfg)->member - (const char *)(cfg)))
 #define NB_VALUE(cfg, member) nb_config_value(cfg, NB_OFFSET(cfg, member))
@@ -126,11 +131,12 @@ int nb_config_given(const nb_config *cfg, size_t offset);
     nb_config_value_or(cfg, NB_OFFSET(cfg, member), other)
 #define NB_GIVEN(cfg, member) nb_config_given(cfg, NB_OFFSET(cfg, member))
 
-/** A configuration with defaults in place of unset members (by their rows); made once
- * from flags and files, and read only. */
+/** A configuration in which the defaults of the rows replace unset members. It is made
+ * once from flags and files, and is then only read. */
 typedef struct nb_settings {
     nb_config value;
-    uint32_t typed[sizeof(nb_config) / 128 + 1]; /* bits of set members, per 4 bytes */
+    /* a bit for every 4 bytes of nb_config: 1 if the member is set */
+    uint32_t typed[sizeof(nb_config) / 128 + 1];
 } nb_settings;
 
 /** Fill *out from typed values and values of files. A default that depends on other
@@ -140,7 +146,7 @@ const nb_settings *nb_resolve(const nb_config *typed, nb_settings *out);
 int nb_is_typed(const nb_settings *settings, size_t offset);
 /** Set a number as if it were typed. */
 void nb_settings_put(nb_settings *settings, size_t offset, double value);
-/* nb_is_typed by the name of a member, as NB_TYPED(settings, distance_mm). */
+/* nb_is_typed with the name of a member, as in NB_TYPED(settings, distance_mm). */
 #define NB_TYPED(settings, member)                                                       \
     nb_is_typed(settings, NB_OFFSET(&(settings)->value, member))
 /* Settings of a configuration until the calling function returns (not in loops). */
@@ -148,8 +154,9 @@ void nb_settings_put(nb_settings *settings, size_t offset, double value);
 #define NB_TYPED_OR(settings, member, other)                                             \
     (NB_TYPED(settings, member) ? (settings)->value.member : (other))
 
-/** Check every field of a configuration, but no pairs: headers may set both of a pair. A
- * device may be any word; nb_device_check checks it. */
+/** Check every field of a configuration, but not pairs of flags that contradict each
+ * other, since a header may set both. A device may be any word; nb_device_check checks
+ * it. */
 nb_status nb_config_check_fields(const nb_config *cfg, nb_error *err);
 /** Check every field, the pairs, and all other contradictions. */
 nb_status nb_config_check_rules(const nb_config *cfg, nb_error *err);
@@ -162,15 +169,18 @@ int nb_config_has_F000_alone(const nb_config *cfg);
 /** True if F must be calculated or changed, not only read from -hkl or the cache. */
 int nb_config_makes_factors(const nb_config *cfg);
 
-/** True if flags change the F of -hkl after reading; expand_list does not count. */
+/** True if flags change the F of -hkl after reading; expand_list alone does not count as
+ * a change. */
 int nb_list_is_changed(const nb_settings *settings);
 
 /** Refuse flags of structure factors that contradict each other or have no effect. */
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 
-/** Number of typed NB_PARAM_NOISE rows, plus 1 if a panel has a gain or saturation. */
+/** Number of rows NB_PARAM_NOISE that are typed, plus 1 if a panel has a gain or
+ * saturation. */
 int nb_noise_chain(const nb_settings *settings);
-/** Refuse a -saturation above `limit`, the largest value in the file or type `where`. */
+/** Refuse a -saturation above `limit`, the largest value of the file or type that `where`
+ * names. */
 nb_status nb_saturation_check(const nb_config *cfg, double limit, const char *where,
                               nb_error *err);
 
@@ -187,10 +197,11 @@ const char *nb_footprint_write(const nb_footprint_words *words, char *text, size
 enum { NB_BEAMSTOP_MAX = 16 };
 /** The words of an item of -beamstop. */
 typedef struct nb_beamstop_words {
-    int bar; /* 0: a disc */
+    int bar; /* 1: a bar; 0: a disc */
     double size_mm, angle_deg, transmission;
 } nb_beamstop_words;
-/** Read the text of nb_config.beamstop; *n items.  Errors: NB_ERR_INPUT. */
+/** Read the text of nb_config.beamstop; *n gets the number of items. Errors:
+ * NB_ERR_INPUT. */
 nb_status nb_beamstop_read(const char *text, nb_beamstop_words out[NB_BEAMSTOP_MAX],
                            int *n, nb_error *err);
 

@@ -65,7 +65,8 @@ nb_status nb_series_create(nb_series **series, nb_error *err)
 
 /* Make nb_settings from an nb_config. */
 
-/** Number or choice at the start of a fallback; NaN before a rule: "10 with -mosaic". */
+/** Number or choice at the start of a fallback. NaN if the fallback is a rule, such as
+ * "10 with -mosaic". */
 static double fallback_of(const nb_param *p)
 {
     const char *text = p->fallback ? p->fallback : "", *end = text;
@@ -84,7 +85,8 @@ static double fallback_of(const nb_param *p)
                                                                                  : NAN;
 }
 
-/** First row of the double at this offset in nb_config, and the default in its rows. */
+/** First row of the double at this offset in nb_config. *fallback gets the default that
+ * its rows have. */
 static const nb_param *row_at(size_t offset, double *fallback)
 {
     size_t n;
@@ -175,7 +177,8 @@ const nb_settings *nb_resolve(const nb_config *typed, nb_settings *out)
     for (size_t i = 0; i < n; i++)
         if (!(p[i].flags & NB_PARAM_SERIES))
             resolve_row(&p[i], typed, out);
-    if (typed->fudge == NB_FUDGE_DARWIN) /* the integral of exp(-2 g R^2/width) is 1 */
+    /* g for which the integral of exp(-2 g R^2/width) is 1 */
+    if (typed->fudge == NB_FUDGE_DARWIN)
         out->value.fudge = nb_shape_row_of((int)typed->shape).width * NB_PI / 2;
     if (typed->compat && !NB_TYPED(out, layer_depth))
         out->value.layer_depth = NB_LAYER_FRONT;

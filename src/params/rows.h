@@ -69,13 +69,13 @@ enum {
 #define NUMBER_FROM(marks, member, start) FIELD(NUMBER, marks, member), .unset = start
 #define VECTOR(marks, member) FIELD(VECTOR, PIXELS | marks, member), DIRECTION
 #define CHOICE(marks, member, list) FIELD(CHOICE, marks, member), .choices = list
-#define LONGEST(bytes) .high = bytes /* of a text, with its NUL */
+#define LONGEST(bytes) .high = bytes /* limit of the bytes of a text with its NUL */
 #define PATH(marks, member) FIELD(FILE, marks, member), LONGEST(NB_PATH_MAX)
 #define SEED(member) FIELD(SEED, PIXELS, member)
 #define JITTER(member) OF_SERIES(NUMBER, PIXELS, member)
 /** A list of choices. */
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
-/** The member for the same quantity in another form. */
+/** The member that holds the same quantity in another form. */
 #define OR(member) .other = offsetof(nb_config, member)
 #define KEY(number, text) .header = text, .place = number
 

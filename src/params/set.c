@@ -46,7 +46,7 @@ static nb_status too_large(const nb_param *p, const char *word, nb_error *err)
                    nb_param_label(p, label), word);
 }
 
-/** False for a limit that only keeps products finite: messages leave it out. */
+/** False for a limit that only keeps products finite: messages do not mention it. */
 static int is_practical(double limit)
 {
     return fabs(limit) < 1e100;

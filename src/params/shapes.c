@@ -10,7 +10,7 @@
 
 enum { NUMBERS = 3 };
 
-/** A shape of a flag, with `least` to `limit` numbers. */
+/** A shape that a flag accepts, with `least` to `limit` numbers. */
 typedef struct shape {
     const char *name;
     int least, limit;
@@ -52,7 +52,7 @@ static int is_within(double x, double limit)
 nb_status nb_footprint_read(const char *text, nb_footprint_words *out, nb_error *err)
 {
     static const shape shapes[] = {{"gauss", 2, 3}, {"box", 2, 3}};
-    const double widest = 1000; /* mm */
+    const double widest = 1000; /* mm; limit of a width */
     words w;
     const char *why;
     *out = (nb_footprint_words){0};

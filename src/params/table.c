@@ -5,7 +5,8 @@
 #include "params.h"
 
 /* clang-format off */
-/* Names by value. An empty name is for the value "unset", which cannot be typed. */
+/* Lists of names in the order of the values. An empty name stands for the value "unset",
+ * which cannot be typed. */
 #define SHAPE_NAME(number, law, height, width, reach, step, rate, word, ...) [number] = word,
 static const char *const shapes[NB_SHAPE_COUNT + 1] = {NB_SHAPES(SHAPE_NAME)};
 #define SHAPE_ROW(number, law, height, width, reach, step, rate, word, flag, old, text) \

@@ -52,7 +52,7 @@ static void drop_texts(void *base, unsigned of_series)
     }
 }
 
-/** True for the default name of a written file: static memory of its row. */
+/** True for the default name of a written file, which is static memory of its row. */
 static int is_default(nb_text text)
 {
     size_t count;

@@ -12,8 +12,8 @@
 /** A ring. Its label is at its highest row on the canvas. */
 typedef struct ring {
     double target; /* 2 sin theta */
-    int top;       /* highest row; INT_MAX: not drawn */
-    double sum;    /* sum of the columns of its pixels in that row */
+    int top;       /* highest row of the ring; INT_MAX: the ring is not drawn */
+    double sum;    /* sum of the columns of the ring's pixels in that row */
     int count;
 } ring;
 
@@ -45,7 +45,8 @@ static void dot(const drawing *d, ring *r, int f, int s)
     }
 }
 
-/** Draw pixels if the ring lies between them and the pixel on the right or below. */
+/** Draw each pixel if the ring passes between it and the pixel on its right or below
+ * it. */
 static void draw_row(const drawing *d, ring *r, const double *row, const double *below,
                      int s)
 {
@@ -133,7 +134,8 @@ int nb_picture_is_grey(const nb_picture_job *job)
            (o->colormap == NB_MAP_GREY || o->colormap == NB_MAP_INVERSE);
 }
 
-/** Colour the preview's levels. For the grey map the levels are already dark on white. */
+/** Replace the levels of the preview by colours. For the grey map the levels are already
+ * dark on white. */
 static nb_status colour(const nb_picture_job *job, const uint8_t *levels,
                         nb_canvas *canvas, nb_error *err)
 {
@@ -201,7 +203,7 @@ static int row(const nb_graph *g, double y)
            (int)floor(part * (g->canvas.height - TOP - BOTTOM) + 0.5);
 }
 
-/** Distance of ticks: 1, 2 or 5 times a power of ten. */
+/** Distance between ticks: 1, 2 or 5 times a power of ten. */
 static double tick_of(double range)
 {
     double unit = pow(10, floor(log10(range / 4)));

@@ -8,10 +8,12 @@
 #include "../base/memory.h"
 #include "../base/unpack.h"
 
-#define STEP 1e-3     /* step of asinh(value/unit): relative, for large values */
+/* step of asinh(value/unit), which for large values is a relative step */
+#define STEP 1e-3
 #define SMALLEST 1e-9 /* unit / largest value */
-#define MAX_WHOLE 1e9 /* limit of exact numbers */
-#define TOO_LONG 1.2  /* if the text may exceed this times the limit, do not pack all */
+#define MAX_WHOLE 1e9 /* limit of whole numbers that are exact */
+/* do not pack all pixels if the text will probably exceed the limit by this factor */
+#define TOO_LONG 1.2
 /* Pieces spread over an image, packed first to choose differences and test the length. */
 enum { PIECES = 16, PIECE = 1 << 14 };
 
@@ -45,7 +47,7 @@ static nb_status pack_text(const unsigned char *data, size_t n, char **text, nb_
     return st;
 }
 
-/** Choose step and unit of the numbers. *holes: pixels without a value. */
+/** Choose step and unit of the numbers. *holes: number of pixels without a value. */
 static void choose(const float *pixels, size_t n, nb_packed *out, size_t *holes)
 {
     double largest = 0;
@@ -70,7 +72,8 @@ static uint32_t fold(int32_t q)
     return q < 0 ? 2 * (uint32_t)(-(q + 1)) + 1 : 2 * (uint32_t)q;
 }
 
-/** Make the numbers of all pixels; a pixel without a value repeats the one before. */
+/** Make the numbers of all pixels; a pixel without a value repeats the number before
+ * it. */
 static uint32_t fill(const float *pixels, size_t n, const nb_packed *how, uint32_t *out)
 {
     int32_t before = 0;

@@ -32,7 +32,8 @@ typedef struct nb_canvas {
 nb_status nb_canvas_create(nb_canvas *canvas, int width, int height, nb_rgb colour,
                            nb_error *err);
 
-/** Fill a rectangle. This and all below leave out parts outside of the canvas. */
+/** Fill a rectangle. This function and the following ones leave out parts outside of the
+ * canvas. */
 void nb_canvas_fill(nb_canvas *canvas, int x, int y, int width, int height, nb_rgb colour);
 
 /** Draw text of letters, digits and + - . , : ; = % / ( ) in a 5 x 7 font, each dot size
@@ -66,7 +67,7 @@ typedef struct nb_picture_job {
     int marked; /* 1: pixels that are NaN have the colour of pixels without a value */
 } nb_picture_job;
 
-/** True if the picture needs one byte per pixel only. */
+/** True if the picture needs only one byte per pixel. */
 int nb_picture_is_grey(const nb_picture_job *job);
 
 /** Draw the picture: one byte per pixel if grey, else an nb_rgb. Free *pixels
@@ -95,7 +96,8 @@ typedef struct nb_preview_options {
 nb_preview_options nb_preview_of(const nb_png_options *options);
 
 /** Conversion of values to greys, chosen from an image and applied to its rows:
- * (curve(value) - low) factor; by_fraction: the curve of (value - low) factor. */
+ * (curve(value) - low) times factor, or with by_fraction the curve of (value - low) times
+ * factor. */
 typedef struct nb_preview_levels {
     nb_preview_options options;
     double low, factor;
@@ -122,9 +124,10 @@ nb_status nb_preview(const float *image, int fast, int slow,
 
 /* --- Smaller pictures of large images --- */
 
-/** If an edge of the job's image exceeds the limit of options, show blocks of pixels, by
- * the brightest pixel or the sum, without left-out pixels. The job borrows *panel (rings)
- * and *pixels, which the caller frees; else *pixels is NULL. Errors: NB_ERR_NOMEM. */
+/** If an edge of the job's image exceeds the limit of options, show blocks of pixels, as
+ * the brightest pixel or the sum of each block; left-out pixels do not count. The job
+ * borrows *panel (rings) and *pixels, which the caller frees; else *pixels is NULL.
+ * Errors: NB_ERR_NOMEM. */
 nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_error *err);
 
 /* --- A graph: axes with numbers, lines, bars --- */
@@ -153,11 +156,11 @@ void nb_graph_bar(nb_graph *g, double x0, double x1, double y, nb_rgb colour);
 /** Pixels of a panel in memory; the caller owns them. */
 typedef struct nb_panel_pixels {
     const float *first;
-    size_t stride; /* floats from row to row */
+    size_t stride; /* number of floats from one row to the next */
 } nb_panel_pixels;
 
-/** The picture, and its plane: across the beam, at the distance of the panel nearest to
- * the beam, fast to the right and slow down. */
+/** The picture, and its plane. The plane is at right angles to the beam, at the distance
+ * of the panel nearest to the beam; fast is to the right and slow is down. */
 typedef struct nb_assembly {
     int fast, slow;
     float *pixels;  /* [slow][fast]; owned: nb_free */
@@ -172,11 +175,12 @@ nb_status nb_assemble(const nb_detector_spec *detector, const nb_panel_pixels *p
 
 /* --- Two images and their difference side by side --- */
 
-/** The shown images: one rectangle of a and b. stride: floats from row to row. */
+/** The shown images: one rectangle of a and b. stride: number of floats from one row to
+ * the next. */
 typedef struct nb_sheet {
     const float *a, *b; /* first pixel of the rectangle */
     int stride, fast, slow;
-    const nb_png_options *colours; /* or NULL for the default */
+    const nb_png_options *colours; /* options of the colours, or NULL for the default */
     double pedestal;               /* pedestal of both images, or 0 */
 } nb_sheet;
 
@@ -192,10 +196,11 @@ nb_status nb_draw_sheet(const nb_sheet *sheet, nb_canvas *canvas, nb_error *err)
  * whole, with errors up to half a step of the number or of the unit. */
 typedef struct nb_packed {
     int planes;        /* planes of bytes, lowest first, 1 to 4 */
-    int delta;         /* 1: q is the sum of all numbers so far */
+    int delta;         /* 1: the text has differences, and q is their sum so far */
     double step, unit; /* 0: whole numbers */
     char *pixels;      /* owned; base64 of zlib */
-    char *mask;        /* owned; bits, 1: no value; NULL: all pixels have values */
+    /* owned; a bit for each pixel, 1: no value; NULL: all pixels have values */
+    char *mask;
 } nb_packed;
 
 /** Pack pixels[n]; NaN has no value. If the text would exceed `largest` bytes, errors

@@ -16,7 +16,7 @@ static float block(const nb_picture_job *job, int side, int x, int y)
     for (int s = y * side; s < last_s; s++)
         for (int f = x * side; f < last_f; f++) {
             const float value = job->image[(size_t)s * (size_t)job->fast + (size_t)f];
-            brightest = fmaxf(brightest, value); /* the number if one is NaN */
+            brightest = fmaxf(brightest, value); /* fmaxf ignores NaN */
             sum += isnan(value) ? 0 : value - job->pedestal;
         }
     if (isnan(brightest) || job->options->blocks == NB_PNG_BRIGHTEST)
@@ -62,10 +62,11 @@ nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_err
 }
 
 static const double FAINT = 1, BRIGHT = 99.5; /* percentiles of white and black */
-static const double HEADROOM = 3;             /* black is at least 3 medians */
+/* black is at least this number of medians */
+static const double HEADROOM = 3;
 
-/* Positive floats have the order of their bits. The upper 16 bits make bins of less than
- * 1 % width. */
+/* Positive floats have the same order as their bits, taken as integers. The upper 16 bits
+ * make bins of less than 1 % width. */
 enum { BINS = 1 << 15, SHIFT = 16 };
 
 static unsigned bin_of(float value)
@@ -178,7 +179,7 @@ nb_status nb_preview_choose(const float *image, size_t pixels, const nb_preview_
 static double level_of(const nb_preview_options *o, const nb_preview_levels *l,
                        float value)
 {
-    const double decades = 999; /* 10^3 - 1: three decades */
+    const double decades = 999; /* 10^3 - 1, for three decades */
     double x = (value - l->low) * l->factor;
     if (!l->by_fraction)
         return value > 0 ? (bend(o, value) - l->low) * l->factor : 0;

@@ -12,8 +12,9 @@ enum { LARGEST = 800, SMALLEST = 320, MARGIN = 16, TEXT = 2, BAR = 14 };
 
 /** Sizes of the drawing. */
 typedef struct layout {
-    int shrink, grow;  /* edge of a dot in pixels of the image, and of the canvas */
-    int width, height; /* dots */
+    /* edge of a dot, in pixels of the image (shrink) and of the canvas (grow) */
+    int shrink, grow;
+    int width, height; /* numbers of dots */
     int cell;          /* width of a part on the canvas, pixels */
 } layout;
 
@@ -48,7 +49,7 @@ static void reduce(const nb_sheet *p, const layout *l, int x, int y, float out[3
         for (int f = x * l->shrink; f < last_f && f < p->fast; f++) {
             size_t at = (size_t)s * (size_t)p->stride + (size_t)f;
             float diff = p->a[at] - p->b[at];
-            a = fmaxf(a, p->a[at]); /* the number if one is NaN */
+            a = fmaxf(a, p->a[at]); /* fmaxf ignores NaN */
             b = fmaxf(b, p->b[at]);
             d = isfinite(diff) && !(fabsf(diff) <= fabsf(d)) ? diff : d;
         }
@@ -63,8 +64,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Find the scale of a - b, with 99.8 % of the dots that differ, so that one bad pixel
- * does not hide all others. */
+/** Find the scale of a - b, which includes 99.8 % of the dots that differ, so that one
+ * bad pixel does not hide all other differences. */
 static nb_status find_limit(shown *s, size_t n, nb_error *err)
 {
     float *sizes = nb_alloc_raw(n, sizeof *sizes, "picture", err);
@@ -105,7 +106,7 @@ static nb_status fill(const nb_sheet *p, const layout *l, shown *s, nb_error *er
             s->max[1] = fmaxf(s->max[1], dot[1]);
         }
     o = nb_preview_of(p->colours);
-    o.bright_spots = 1; /* levels for the colour map */
+    o.bright_spots = 1; /* bright spots have high levels, as the colour map needs */
     o.pedestal = p->pedestal;
     st = find_limit(s, n, err);
     return st ? st : nb_preview(s->dots, l->width, 2 * l->height, &o, s->levels, err);
@@ -211,15 +212,17 @@ nb_status nb_draw_sheet(const nb_sheet *p, nb_canvas *canvas, nb_error *err)
 /* limit of the dots of a picture */
 #define MAX_DOTS ((double)(1 << 28))
 
-/** Place of a panel, dots: pixel corner i, j is at x0 + i xf + j xs, y0 + i yf + j ys. */
+/** Position of a panel in dots: the pixel corner i, j is at x0 + i xf + j xs, y0 + i yf +
+ * j ys. */
 typedef struct projection {
     double x0, xf, xs, y0, yf, ys;
 } projection;
 
 /** Axes of the picture: right and down are -X and -Y of NeXus in every convention. */
 typedef struct picture_axes {
-    nb_vec3 right, down, along, beam; /* along: normal of right and down */
-    double dot;                       /* m */
+    /* along: unit vector at right angles to right and down */
+    nb_vec3 right, down, along, beam;
+    double dot; /* m */
 } picture_axes;
 
 static nb_vec3 of(const double v[3])
@@ -236,7 +239,7 @@ static picture_axes axes_of(const nb_detector_spec *d)
     return a;
 }
 
-/** Project a point along the beam into the plane, dots. */
+/** Project a point along the beam into the plane, and give its position in dots. */
 static void project(const picture_axes *a, nb_vec3 p, double *x, double *y)
 {
     double t = nb_dot(p, a->along) / nb_dot(a->beam, a->along);

@@ -12,11 +12,13 @@ typedef struct kind {
     const char *name, *memory; /* key in the dict; text in place of the file name */
     size_t file;               /* offset of the file name in nb_config */
     struct part {
-        size_t at, bytes; /* offset of the pointer in nb_arrays; bytes of an item */
+        /* offset of the pointer in nb_arrays; size of an item in bytes */
+        size_t at, bytes;
     } part[PARTS];
-    size_t fast, slow;  /* offsets of the sides of a plane, or 0 */
-    size_t count, wide; /* offset and bytes of the number of items, or 0 */
-    size_t items;       /* required number of items; 0: any number */
+    size_t fast, slow; /* offsets of the sides of a plane, or 0 */
+    /* offset and size of the member that has the number of items, or 0 */
+    size_t count, wide;
+    size_t items; /* required number of items; 0: any number */
 } kind;
 
 #define FILE_OF(member) offsetof(nb_config, member)
@@ -52,7 +54,8 @@ static const kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/** Keep the buffer of part i, NULL for None. *n: number of items; part 0 may set it. */
+/** Keep the buffer of part i; None gives NULL. *n: number of items, which part 0 may
+ * set. */
 static int keep(nb_python_arrays *a, const kind *k, int i, PyObject *object, size_t *n)
 {
     Py_buffer *view = &a->views[a->n_views];
@@ -113,7 +116,7 @@ int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *a)
     nb_status st = NB_OK;
     memset(a, 0, sizeof *a);
     if (cfg->arrays)
-        a->given = *cfg->arrays; /* arrays of the simulation stay */
+        a->given = *cfg->arrays; /* the arrays that the simulation has are kept */
     if (!PyDict_Size(dict))
         return 0;
     if (!take_all(a, dict))

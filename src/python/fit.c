@@ -16,7 +16,8 @@ typedef struct chosen {
     nb_chosen of;
 } chosen;
 
-/** Chosen(sim, photons, at int64 [n] ascending, background | None, sigma, gauss) */
+/** Chosen(sim, photons, at int64 [n] in ascending order, background | None, sigma,
+ * gauss) */
 static int chosen_init(PyObject *object, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
@@ -135,7 +136,8 @@ static PyObject *chosen_scaled(PyObject *object, PyObject *args)
     return Py_BuildValue("(di)", out.loss, out.clusters);
 }
 
-/** spread(knots, levels) -> (spread of the scales, part of the misfit that they explain) */
+/** spread(knots, levels) -> (spread of the scales, fraction of the misfit that the scales
+ * explain) */
 static PyObject *chosen_spread(PyObject *object, PyObject *args)
 {
     NB_PYTHON_USES nb_python_sim *sim = NULL;
@@ -207,7 +209,8 @@ static PyGetSetDef chosen_properties[] = {
 typedef struct starts {
     PyObject_HEAD nb_starts of; /* owned; base NULL: not created */
     const char **names;         /* owned */
-    PyObject *list, *notice;    /* owned: file names; function of a line */
+    /* owned: list of file names; function that gets a line of text */
+    PyObject *list, *notice;
     nb_python_calls calls;
 } starts;
 
@@ -250,7 +253,8 @@ static void starts_dealloc(PyObject *object)
     nb_python_release(object);
 }
 
-/** sim(type, threads, place, notice) -> a Sim for consecutive fits; place: its number */
+/** sim(type, threads, place, notice) -> a Sim for consecutive fits; place: number of this
+ * Sim */
 static PyObject *starts_sim(PyObject *object, PyObject *args)
 {
     starts *self = (starts *)object;

@@ -75,7 +75,7 @@ PyObject *nb_method_compare(PyObject *Py_UNUSED(self), PyObject *args)
     return difference_dict(&difference);
 }
 
-/** picture(pixels, fast, slow, path): a PNG as -pngfile draws it */
+/** picture(pixels, fast, slow, path): write a PNG as -pngfile draws it */
 PyObject *nb_method_picture(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *object;

@@ -74,7 +74,8 @@ static const struct {
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_nanobragg", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
-PyMODINIT_FUNC PyInit__nanobragg(void); /* Python's headers do not declare it */
+/* Python's headers do not declare this function */
+PyMODINIT_FUNC PyInit__nanobragg(void);
 
 PyMODINIT_FUNC PyInit__nanobragg(void)
 {

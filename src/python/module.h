@@ -43,11 +43,13 @@ typedef struct nb_python_calls {
     PyObject *notice, *progress; /* borrowed */
 } nb_python_calls;
 
-/** Hooks that call the callbacks with the GIL; user is the nb_python_calls. */
+/** Hooks that call the callbacks with the GIL; member `user` of the hooks is the
+ * nb_python_calls. */
 nb_hooks nb_python_hooks(nb_python_calls *calls);
 
-/** Set parameters from a sequence of (name, [word, ...]); None for words: the default.
- * base: an nb_config, or with series an nb_series. Returns 0, or -1 with an exception. */
+/** Set parameters from a sequence of (name, [word, ...]); None instead of words sets the
+ * default. base: an nb_config, or with series an nb_series. Returns 0, or -1 with an
+ * exception. */
 int nb_python_set_words(PyObject *list, void *base, int series);
 
 /** Arrays in place of files, and the buffers that hold them. */
@@ -59,20 +61,23 @@ typedef struct nb_python_arrays {
 } nb_python_arrays;
 
 /** Use the arrays of {name of a kind (arrays.c): (parts, fast, slow)} in cfg. parts:
- * tuple of buffers | None; fast, slow: sides of a plane. Arrays in cfg stay. Returns -1
- * with an exception. Call nb_python_release_arrays when the library has taken cfg. */
+ * tuple of buffers | None; fast, slow: sides of a plane. Arrays that cfg has already are
+ * kept. Returns -1 with an exception. Call nb_python_release_arrays when the library has
+ * taken cfg. */
 int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *arrays);
 /** Clear the file names that stand for arrays. */
 void nb_python_unname_arrays(nb_config *cfg);
 void nb_python_release_arrays(nb_python_arrays *arrays);
-/** Attribute of an nb_python_arrays, zero or in use: release it at the block's end. */
+/** Attribute of an nb_python_arrays, zero or in use: it is released at the end of the
+ * block. */
 #define NB_PYTHON_HELD __attribute__((cleanup(nb_python_release_arrays)))
 
-/** UTF-8 of a Python text, which owns it. NULL with an exception: no text, or a NUL. */
+/** The UTF-8 bytes of a Python text, which owns them. NULL with an exception if the
+ * object is not a text or has a NUL. */
 const char *nb_python_text(PyObject *object);
 
-/** Put the texts of a sequence, which owns them, into words[limit]. Returns their number,
- * or -1 with an exception. */
+/** Put the texts of a sequence into words[limit]; the sequence owns them. Returns their
+ * number, or -1 with an exception. */
 int nb_python_words(PyObject *list, const char **words, int limit);
 
 /** Open a C-contiguous buffer of exactly `bytes` bytes; release it with PyBuffer_Release.
@@ -105,7 +110,8 @@ extern const nb_python_class nb_python_sim_class, nb_python_chosen_class,
     nb_python_starts_class;
 /** Add the type to the module; NULL with an exception. */
 PyTypeObject *nb_python_add_type(PyObject *module, const nb_python_class *spec);
-int nb_python_add_device_image(PyObject *module); /* add the type; -1: exception */
+/* Add the type to the module; returns -1 with an exception. */
+int nb_python_add_device_image(PyObject *module);
 /** Free the memory of an object, at the end of its dealloc. */
 void nb_python_release(PyObject *object);
 
@@ -115,13 +121,14 @@ typedef struct nb_python_sim {
     PyObject *notice;          /* owned */
     nb_python_calls calls;
     int busy;
-    /* copies that other threads read while one thread works */
+    /* copies of values, which other threads may read while one thread works */
     int fast, slow;
     int64_t seed;
     char backend[256];
 } nb_python_sim;
 
-/** Fill the copies that any thread may read; only the caller uses the object now. */
+/** Fill the copies that any thread may read. Only the caller may use the object
+ * meanwhile. */
 void nb_python_copy(nb_python_sim *self);
 
 /** New object without simulation, and hooks that call notice; NULL with an exception. */
@@ -129,10 +136,12 @@ nb_python_sim *nb_python_sim_new(PyTypeObject *type, PyObject *notice, nb_hooks 
 /** The object if st is NB_OK; else NULL with an exception, and the object is released. */
 PyObject *nb_python_sim_made(nb_python_sim *sim, nb_error *err, nb_status st);
 
-/** Enter a simulation: until nb_python_leave only this call uses it. NULL: exception. */
+/** Enter a simulation, so that until nb_python_leave only this call uses it. Returns NULL
+ * with an exception. */
 nb_python_sim *nb_python_enter(PyObject *object);
 void nb_python_leave(nb_python_sim **self);
-/** Attribute of a pointer, NULL or entered: leaves the simulation at the block's end. */
+/** Attribute of a pointer to a simulation, which is NULL or entered: the simulation is
+ * left at the end of the block. */
 #define NB_PYTHON_USES __attribute__((cleanup(nb_python_leave)))
 /** Declare self and enter its simulation; on failure return NULL with an exception. */
 #define NB_PYTHON_ENTER(self, object)                                                    \
@@ -144,7 +153,8 @@ size_t nb_python_pixels(const nb_python_sim *self);
 int nb_python_plane(const nb_python_sim *self, PyObject *object, int writable,
                     size_t size, const char *what, Py_buffer *view);
 
-/* Methods of _nanobragg.Sim and functions of the module: name, form of the arguments. */
+/* Methods of _nanobragg.Sim and functions of the module: their names, and the form of
+ * their arguments. */
 #define NB_PYTHON_METHODS(ROW)                                                           \
     ROW(set, VARARGS)                                                                    \
     ROW(copy, O)                                                                         \
@@ -194,7 +204,8 @@ NB_PYTHON_FUNCTIONS(NB_PYTHON_DECLARE)
 
 /** Facts of a struct in a dict by name, without the facts of panels. */
 PyObject *nb_python_facts(const nb_fact *facts, const void *of);
-/** Tuple of read_image for an image, which is freed.  NULL with an exception. */
+/** The tuple of read_image for an image; the image is freed. Returns NULL with an
+ * exception. */
 PyObject *nb_python_image(nb_image *image);
 
 #endif

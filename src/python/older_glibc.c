@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of newer versions of glibc, made from older ones, for the wheel and its stubs
- * (mk/python.mk, mk/wheel_graft.py).  So the wheel needs only glibc 2.28 (RHEL 8). */
+/* Functions of newer versions of glibc that are made from older functions, for the wheel
+ * and its stubs (mk/python.mk, mk/wheel_graft.py). So the wheel needs only glibc 2.28
+ * (RHEL 8). */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,12 +22,13 @@
 double nb_first_hypot(double x, double y);
 __asm__(".symver nb_first_hypot, hypot@" FIRST);
 double hypot(double x, double y);
-INSIDE double hypot(double x, double y) /* glibc 2.35 has a new version */
+INSIDE double hypot(double x, double y) /* glibc 2.35 has a new version of hypot */
 {
     return nb_first_hypot(x, y);
 }
 
-/* stat is a function since 2.33; before, it was inline and called these functions. */
+/* stat is a function since glibc 2.33. Before that it was inline, and called these
+ * functions. */
 int __xstat(int version, const char *path, struct stat *found);
 int __fxstat(int version, int file, struct stat *found);
 int __lxstat(int version, const char *path, struct stat *found);
@@ -56,10 +58,10 @@ __asm__(".set stat64, stat; .set fstat64, fstat; .set lstat64, lstat");
 
 extern char __libc_single_threaded;
 INSIDE char __libc_single_threaded =
-    0; /* since 2.32, read by the C++ library; 0: threads may exist */
+    0; /* new in glibc 2.32; the C++ library reads it. 0: threads may exist */
 
 uint32_t arc4random(void);
-INSIDE uint32_t arc4random(void) /* since 2.36, called by the C++ library */
+INSIDE uint32_t arc4random(void) /* new in glibc 2.36; the C++ library calls it */
 {
     uint32_t number;
     if (getrandom(&number, sizeof number, 0) != sizeof number)

@@ -34,7 +34,8 @@ static void sim_dealloc(PyObject *object)
     nb_python_release(object);
 }
 
-/** set(all words, new arrays, names typed now); an array has a word such as memory:hkl */
+/** set(all words, new arrays, names that are typed now); an array is given by a word such
+ * as memory:hkl */
 PyObject *nb_method_set(PyObject *object, PyObject *args)
 {
     enum { MAX_NAMES = 512 };
@@ -180,7 +181,7 @@ static nb_status write_as(nb_sim *sim, const nb_config *cfg, const nb_config *ol
         return st;
     if (!(st = nb_sim_statistics(sim, image, &stats, err)))
         st = nb_sim_write(sim, image, &stats, err);
-    back = nb_sim_change(sim, old, &again); /* a change of files alone cannot fail */
+    back = nb_sim_change(sim, old, &again); /* a change of file names alone cannot fail */
     if (!st && back)
         *err = again;
     return st ? st : back;

@@ -76,7 +76,7 @@ int nb_python_words(PyObject *list, const char **words, int limit)
         return -1;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *word = PySequence_GetItem(list, i); /* the list keeps it */
+        PyObject *word = PySequence_GetItem(list, i); /* the list holds the text */
         words[i] = word ? nb_python_text(word) : NULL;
         Py_XDECREF(word);
         if (!words[i])
@@ -100,7 +100,7 @@ static int set_one(PyObject *pair, void *base, int series)
         return -1;
     }
     if (list == Py_None && !series) {
-        nb_config unset; /* holds no text */
+        nb_config unset; /* a configuration that holds no text */
         nb_config_defaults(&unset);
         nb_param_copy(param, base, &unset);
         return 0;

@@ -9,9 +9,9 @@ import sys
 
 verb, folder, passive, version = sys.argv[1:5]
 sys.argv[:5] = [verb]
-sys.path[:] = [path for path in (folder, *sys.path) if path]  # "": the user's folder
+sys.path[:] = [path for path in (folder, *sys.path) if path]  # "" in a path means the user's folder
 
-SYSTEM = "/usr/bin/python3"  # used if the first python3 of PATH lacks a package
+SYSTEM = "/usr/bin/python3"  # used if the first python3 of PATH does not have a package
 LACKING = {"numpy": "numpy (Debian package python3-numpy, or pip install numpy)",
            "nanobragg": "the Python package nanobragg (make python, Debian package python3-nanobragg, or pip install "
                         "nanobragg)"}
@@ -31,6 +31,6 @@ except ImportError as why:
     end(f"{need}; {sys.executable} has none, NANOBRAGG_PYTHON names another one")
 if nanobragg.__version__ != version:
     end(f"the Python package of nanobragg {version}; {nanobragg.__file__} is of {nanobragg.__version__}")
-if passive:  # OpenMP has read the variable; other programs do not get it
+if passive:  # OpenMP has read the variable; remove it, so that other programs do not get it
     os.environ.pop("OMP_WAIT_POLICY", None)
 runpy.run_module("nanobragg." + verb.replace("-", "_"), run_name="__main__", alter_sys=True)

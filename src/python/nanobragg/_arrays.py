@@ -11,7 +11,8 @@ ANGSTROM = 1e-10  # m
 
 
 def real(what, value, dtype=float):
-    """Array of real numbers of this type.  TypeError if complex: numpy only warns."""
+    """Array of real numbers of this type. TypeError if the values are complex, for which
+    numpy would only warn."""
     array = np.asarray(value)
     if np.iscomplexobj(array):
         raise TypeError(f"{what}: the values must be real, not complex")
@@ -51,7 +52,8 @@ def _whole(indices):
 
 
 def reflections(value):
-    """(hkl int32 [n, 3], F [n]) of a pair, fields h k l F, or a cctbx Miller array."""
+    """(hkl int32 [n, 3], F [n]) from a pair, from an array with the fields h k l F, or
+    from a cctbx Miller array."""
     if getattr(getattr(value, "dtype", None), "names", None):
         indices, F = np.stack([value[x] for x in "hkl"], axis=-1), value["F"]
     elif callable(getattr(value, "indices", None)) and callable(getattr(value, "data", None)):
@@ -87,8 +89,8 @@ def _axes(name):
 
 
 def _sources(value):
-    """[n, 5]: x y z of the source, intensity, wavelength (m); or a tuple (wavelengths in
-    A, weights) with optional directions [n, 3]"""
+    """Sources from an array [n, 5] of x y z of the source, intensity, wavelength (m), or
+    from a tuple (wavelengths in A, weights) with optional directions [n, 3]"""
     if isinstance(value, tuple) and (len(value) == 2 or (len(value) == 3 and np.ndim(value[2]) == 2)):
         wavelengths, weights = (real("sources", v) for v in value[:2])
         if wavelengths.ndim != 1 or wavelengths.shape != weights.shape:
@@ -122,13 +124,15 @@ def _blocks(value):
     return (out.getvalue(),),
 
 
-# keyword: (name in the dict of arrays, function that makes the value (parts, fast, slow))
+# for each keyword: name in the dict of arrays, and function that makes the value (parts,
+# fast, slow)
 _ARRAYS = {"hkl": ("hkl", lambda value: (reflections(value),)), "mask": ("mask", _mask), "sources": ("sourcefile", _sources),
            "sourcefile": ("sourcefile", _sources), "matrix": ("mat", _axes("matrix")), "mat": ("mat", _axes("matrix")),
            "A": ("A", _axes("A")), "transmission": ("transmission", _plane("transmission")), "add": ("add", _plane("add")),
            "mosaic_blocks": ("mosaic_blocks", _blocks)}
 
-# name in the dict of arrays: (flag, word in place of a file name (nanobragg/arrays.h))
+# for each name in the dict of arrays: flag, and word in place of a file name
+# (nanobragg/arrays.h)
 _WORDS = {"hkl": ("hkl", "hkl"), "mask": ("mask", "mask"), "sourcefile": ("sourcefile", "sources"), "mat": ("mat", "matrix"),
           "A": ("mat", "A"), "transmission": ("transmission", "transmission"), "add": ("add", "add"),
           "mosaic_blocks": ("mosaic_blocks", "blocks")}

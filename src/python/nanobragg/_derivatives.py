@@ -13,7 +13,8 @@ ALL_F = "F"  # all structure factors; only in a pullback
 
 
 def keys_of(sim, names):
-    """(keys of the result, names for the library).  A group is replaced by its names."""
+    """Return (keys of the result, names for the library). A group is replaced by its
+    names."""
     if isinstance(names, str):
         names = [word.strip() for word in names.split(",")]
     keys, opened = [], []
@@ -51,7 +52,7 @@ def _is_there(slopes):
 
 
 def _gradient_there(sim, slopes, names):
-    """Gradient on the device of the slopes; None if no device makes derivatives here."""
+    """Gradient on the device of the slopes; None if derivatives are made on the CPU."""
     torch = sys.modules["torch"]
     if slopes.dtype not in (torch.float32, torch.float64):
         slopes = slopes.double()
@@ -79,7 +80,7 @@ def numbers_of(sim, shape, slopes, names, progress=None, want_F=False):
 
 
 def gradient(sim, shape, dL_dimage, names, progress, opened):
-    """Dict of dL/dp by name.  opened: cache of keys_of() by names."""
+    """Dict of dL/dp by name. opened: cache of the results of keys_of() by names."""
     names = [w.strip() for w in names.split(",")] if isinstance(names, str) else list(names)
     want_F = ALL_F in names
     known = tuple(name for name in names if name != ALL_F)
@@ -100,7 +101,7 @@ class Normal(typing.NamedTuple):
     names: list  # names of the rows; knots are "background_0", ...
     loss: float
     gradient: np.ndarray  # [n]
-    fisher: np.ndarray  # [n, n]: J^T W J
+    fisher: np.ndarray  # [n, n], J^T W J
 
 
 def normal(sim, shape, photons, names, sigma, background, radial, progress):

@@ -30,7 +30,7 @@ class DeviceImage:
         return self._memory.place()
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        # the image is finished, so any stream of the consumer may read it at once
+        # the image is finished, so that any stream of the consumer may read it at once
         if dl_device is not None and tuple(dl_device) != self._memory.place():
             if tuple(dl_device) != (CPU, 0) or copy is False:
                 raise BufferError(f"the image is on {self.device} and not on the device {dl_device}")

@@ -13,7 +13,7 @@ PAGE_BYTES = 9600000  # approximate size of the pixels of a page
 
 
 def made(name, write):
-    """The bytes of the file that write(path) makes."""
+    """Return the bytes of the file that write(path) makes."""
     import tempfile  # it takes milliseconds to load
 
     with tempfile.TemporaryDirectory() as folder:
@@ -36,7 +36,8 @@ class Image(np.ndarray):
     """A numpy array [slow, fast] that a notebook shows as a picture."""
 
     def __array_wrap__(self, array, context=None, return_scalar=False):
-        """Return a sum as a number with each version of numpy."""
+        """Return a result without dimensions, such as a sum, as a number in every version
+        of numpy."""
         if array.ndim == 0:
             return array[()]
         return array.view(Image)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Parameters given as objects of gemmi, cctbx and dxtbx.  Methods identify an object, so
-that the packages need not be installed."""
+"""Parameters given as objects of gemmi, cctbx and dxtbx. An object is recognized by its
+methods, so that the packages need not be installed."""
 
 from ._arrays import type_name
 
@@ -47,7 +47,7 @@ def plain(flag, value):
 
 
 def refusal(flag, value):
-    """Message for an object that no parameter takes."""
+    """Message for an object that no parameter accepts."""
     mend = ""
     if callable(getattr(value, "as_file", None)):
         mend = "; write it to a file with as_file() and give the path (expt=)"

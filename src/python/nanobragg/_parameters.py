@@ -25,7 +25,7 @@ def find(name, series):
     if row and bool(row["flags"] & _nanobragg.SERIES) == series:
         return row
     own = [n for n, r in _BY_NAME.items() if bool(r["flags"] & _nanobragg.SERIES) == series]
-    import difflib  # it takes milliseconds to load
+    import difflib  # imported here, because it takes milliseconds to load
 
     near = difflib.get_close_matches(name, own, 1, 0.6)
     hint = f"; did you mean '{near[0]}'?" if near else ""

@@ -16,7 +16,8 @@ def words(x, y, text, anchor="start", size=12, more=""):
 
 
 def image(x, y, rgb, dot=1):
-    """rgb: uint8 [height, width, 3], each `dot` screen pixels."""
+    """Image from rgb, uint8 [height, width, 3]; each pixel becomes `dot` x `dot` screen
+    pixels."""
     height, width = rgb.shape[:2]
     chunk = lambda kind, data: struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))  # noqa: E731
     png = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
@@ -31,7 +32,8 @@ def svg(width, height, parts):
 
 
 class Axis:
-    """Axis with values low to high at pixels first to last.  Outliers go just outside."""
+    """Axis with values low to high at pixels first to last. Values outside the limits are
+    drawn just outside the axis."""
 
     def __init__(self, low, high, first, last, log=False):
         self.scale = math.log10 if log else float
@@ -56,8 +58,9 @@ class Axis:
 
 
 class Chart:
-    """Curves with axes.  x, y: limits (low, high), None: of the points.  log: logarithmic
-    axes, with a tick at the x of each point.  word: format of the numbers at y."""
+    """Curves with axes. x, y: limits (low, high), or None for the limits of the points.
+    log: logarithmic axes, with a tick at the x of each point. word: format of the numbers
+    at y."""
 
     def __init__(self, title, under, beside, x=None, y=None, subtitle="", log=False, word="{:.5g}".format):
         self.title, self.under, self.beside, self.ends, self.subtitle, self.log, self.word = title, under, beside, (x, y), subtitle, log, word

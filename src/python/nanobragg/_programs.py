@@ -22,7 +22,7 @@ class Stop(Exception):
 
 
 class Interrupted(Exception):
-    """A signal requested the end of the program."""
+    """A signal asked the program to end."""
 
 
 def say(kind, text):
@@ -40,7 +40,8 @@ def tell(text):
 
 
 def typed(words, switches=(), lists=()):
-    """(typed flags as a dict, words after --).  The program has checked the flags."""
+    """Return (typed flags as a dict, words after --). The program has already checked the
+    flags."""
     at = words.index("--") if "--" in words else len(words)
     found, rest, words = {}, words[at + 1:], iter(words[:at])
     for word in words:
@@ -107,7 +108,7 @@ def keywords(words):
     for name, values in flags(words):
         row = _BY_NAME.get(name)
         if row and not row["flags"] & _nanobragg.SERIES and not _is_written(row):
-            found.pop(row["name"], None)  # the last value counts, in the last place
+            found.pop(row["name"], None)  # the last value counts, and keeps the position of the last flag
             found[row["name"]] = " ".join(values) if values else True
     return found
 
@@ -124,7 +125,7 @@ def elsewhere(words):
         row = _BY_NAME.get(before.lstrip("-")) if before.startswith("-") else None
         if before.lstrip("-") != "jobs" and not (row and row["kind"] == _nanobragg.FILE):
             made.append(word)
-        elif row and (_is_written(row) or (row["name"] == "dump" and has_hkl)):  # -hkl writes the cache of -dump
+        elif row and (_is_written(row) or (row["name"] == "dump" and has_hkl)):  # with -hkl, -dump names the cache that is written
             made.append(word if word.startswith("/dev/") else os.path.basename(word))
         else:
             made.append(os.path.join(os.getcwd(), word))
@@ -134,7 +135,7 @@ def elsewhere(words):
 def find(program):
     """Path of a program, valid in any folder.  OSError if the program cannot run."""
     if "/" in program and not os.access(program, os.X_OK):
-        with open(program, "rb"):  # raises a more exact error
+        with open(program, "rb"):  # open() raises a more exact error
             raise PermissionError(0, "Permission denied")
     return os.path.realpath(program) if "/" in program else program
 

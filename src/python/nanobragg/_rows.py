@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Rows of the table of parameters as text, without imports for mk/stubs.py."""
+"""Rows of the table of parameters as text, without imports, so that mk/stubs.py can use
+it."""
 
 
 def names(row):
@@ -13,8 +14,8 @@ def text(row):
 
 
 class Doc:
-    """Docstring that lists rows by group.  rows: a function, called only when the
-    docstring is read: the import stays fast."""
+    """Docstring that lists rows by group. rows: a function that is called only when the
+    docstring is read, so that the import is fast."""
 
     def __init__(self, head, rows):
         self.head, self.rows = head, rows

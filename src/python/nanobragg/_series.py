@@ -14,7 +14,7 @@ def _run(words, arrays, own, show, stop):
         try:
             if show:
                 show(done / frames if frames else 1)
-        except BaseException as error:  # stops the series; raised in the caller
+        except BaseException as error:  # the error stops the series, and is raised in the caller
             errors.append(error)
         return bool(errors) or stop.is_set()
 

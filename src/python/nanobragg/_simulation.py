@@ -18,17 +18,17 @@ REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), (
                        ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8"),
                        ("d", "f8"), ("background", "f8"), ("pixels", "f8"), ("sigma", "f8")], align=True)
 
-# from the address of an image's pixels to the simulation that rendered the image last
+# for the address of an image's pixels, the simulation that last rendered into them
 _renderers = weakref.WeakValueDictionary()
 
 _NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # kinds of integers in src/python/sim.c
 
 def _address(array):
-    return array.__array_interface__["data"][0]  # array.ctypes.data of numpy 1.24 leaks 56 bytes
+    return array.__array_interface__["data"][0]  # not array.ctypes.data, which leaks 56 bytes in numpy 1.24
 
 
 def _code(offsets, sizes):
-    """One number for h k l in a box; it sorts like h, k, l."""
+    """Number of h k l in a box. Numbers have the same order as h, k, l."""
     return (offsets[:, 0] * sizes[1] + offsets[:, 1]) * sizes[2] + offsets[:, 2]
 
 
@@ -70,7 +70,8 @@ class Simulation:
 
     def _begin(self, notices, words):
         self._image = None
-        # _given: values set by nanobragg.torch; caches: _opened (names in groups), _listed (_list())
+        # _given: values set by nanobragg.torch. Caches: _opened (names in groups),
+        # _listed (result of _list())
         self._version, self._given, self._opened, self._double, self._listed = 0, None, {}, None, None
         self._words = dict(words)  # all typed words by the name of the parameter
         self._notices = notices
@@ -87,11 +88,11 @@ class Simulation:
 
     def __setstate__(self, state):
         words = [(name, value) for name, value in state["words"] if name not in dict(_arrays.words_of(state["arrays"]))]
-        if "seed" not in dict(words):  # keep the seed from the clock: the crystal may depend on it
+        if "seed" not in dict(words):  # keep the seed from the clock, because the crystal may depend on it
             words.append(("seed", [str(state["seed"])]))
         self._open(words, state["arrays"])
         self._notices.quiet = True
-        if state["moves"]:  # before F: new parameters may need more reflections
+        if state["moves"]:  # set before F, because new parameters may need more reflections
             self._sim.set_parameters(*zip(*state["moves"]))
         if state["F"] is not None:
             self._set_factors(state["F"])
@@ -159,7 +160,7 @@ class Simulation:
         listed = self._listed
         self._give_factors(self._all_factors(F))
         self._changed()
-        self._listed = listed  # the reflections are the same
+        self._listed = listed  # keep the list, because the reflections are the same
 
     def _give_factors(self, F):
         self._sim.set_factors(F)
@@ -177,7 +178,8 @@ class Simulation:
         return self._put(self._places(hkl)[0], some)
 
     def _places_of(self, n):
-        """Places in factors() of n values in order of reflections(); None for all."""
+        """Indices in factors() of n values in the order of reflections(); None if they
+        are all of factors()."""
         if n == self._count():
             return None
         if self._spots is None or n != len(self._spots):
@@ -186,7 +188,7 @@ class Simulation:
         return self._places(self._spots)[0]
 
     def _put(self, places, values):
-        """Values of factors() with new values at these places."""
+        """Values of factors() with new values at these indices."""
         if places is None:
             return values
         F = self.factors()[1]
@@ -207,7 +209,8 @@ class Simulation:
         return len(self._list()[2])
 
     def _places(self, hkl, all_there=True):
-        """(places in factors(), found) of hkl; all_there: ValueError if any is absent."""
+        """Return (indices in factors(), found) for hkl. With all_there, ValueError if any
+        is absent."""
         low, sizes, codes = self._list()
         hkl = np.asarray(hkl, dtype=np.int64)
         inside = ((hkl >= low) & (hkl < low + sizes)).all(axis=1)
@@ -241,7 +244,8 @@ class Simulation:
         self._listed = None
 
     def _is_double(self):
-        """True if images are float64; kept for the renders of nanobragg.torch."""
+        """True if images are float64. The answer is stored for the renders of
+        nanobragg.torch."""
         if self._double is None:
             self._double = self.get("precision") == "double"
         return self._double
@@ -312,7 +316,7 @@ class Simulation:
             stats = self._sim.render(image, show, bool(statistics))
             _renderers[_address(image)] = self
         else:
-            self._image = None  # frees the memory of the last image for this one
+            self._image = None  # free the memory of the last image, so that this image can use it
             memory, stats = self._sim.render_device(show, bool(statistics))
             image = DeviceImage(memory, self.shape)
         if show:

@@ -118,7 +118,7 @@ class Trial:
         if done.returncode in (PASSED, FAILED):
             return done.stdout
         why = (done.stderr.strip().split("\n")[-1] or f"compare ended with {done.returncode}").split(": ", 2)[-1]
-        if "-diff" in more and done.returncode == 2:  # without libpng: no picture
+        if "-diff" in more and done.returncode == 2:  # the build has no libpng, so there is no picture
             say("note", why)
             return None
         raise Stop(done.returncode if done.returncode in (1, 2) else 1, why)

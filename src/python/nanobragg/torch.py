@@ -33,9 +33,9 @@ class _Values:
 def _image(sim):
     """Tensor on the rendering device: float64 with precision="double", else float32."""
     if not sim._is_double():
-        sim._image = None  # frees its memory for the next image
+        sim._image = None  # free the memory of the last image, so that the next image can use it
         memory, _ = sim._sim.render_device(None, False)
-        # the image is finished, so the capsule needs no stream
+        # the image is finished, so that the capsule needs no stream
         return torch.from_dlpack(memory.capsule(*sim.shape))
     out = np.empty(sim.shape)
     sim._sim.render_double(out, None)
@@ -55,7 +55,7 @@ def _pull_back(sim, values, names, slopes, dtype=torch.float64, device=None):
     finally:
         if before is not None:
             before.give(sim)
-    return torch.tensor(numbers, dtype=dtype, device=device)  # one transfer
+    return torch.tensor(numbers, dtype=dtype, device=device)  # a single transfer to the device
 
 
 def _with_all_F(sim, of_tensor, names, numbers, gradient):
@@ -75,8 +75,8 @@ def _with_all_F(sim, of_tensor, names, numbers, gradient):
 
 
 class _Pullback(torch.autograd.Function):
-    """_pull_back in a graph, without second derivatives.  It takes the parameters so that
-    the gradient is no constant if the slopes are constants."""
+    """_pull_back in a graph, without second derivatives. It takes the parameters as
+    inputs, so that the gradient is not a constant if the slopes are constants."""
 
     @staticmethod
     def forward(ctx, sim, values, names, slopes, dtype, device, *parameters):
@@ -100,7 +100,7 @@ class _Render(torch.autograd.Function):
     def forward(ctx, sim, values, parts, *tensors):
         ctx.sim, ctx.values, ctx.parts = sim, values, parts
         ctx.like = [(t.shape, t.dtype, t.device) for t in tensors]
-        ctx.tensors = tensors  # not save_for_backward: only for the graph; steps may change them
+        ctx.tensors = tensors  # kept only for the graph, not by save_for_backward, because steps may change them
         values.give(sim)
         return _image(sim)
 
@@ -110,7 +110,7 @@ class _Render(torch.autograd.Function):
         parts = [part for part, wanted in zip(ctx.parts, needed) if wanted]
         like = [one for one, wanted in zip(ctx.like, needed) if wanted]
         names = [name for part in parts for name in part]
-        alike = len({one[1:] for one in like}) == 1  # all in one transfer
+        alike = len({one[1:] for one in like}) == 1  # all values in one transfer
         gradient = _gradient(ctx.tensors, ctx.sim, ctx.values, names, slopes,
                              *(like[0][1:] if alike else (torch.float64, None)))
         pieces = list(gradient.split([_size(one[0]) for one in like]))

@@ -10,5 +10,5 @@ def path_of():
 
 
 def main():
-    os.environ["NANOBRAGG_PYTHON"] = sys.executable  # for the subcommands in Python
+    os.environ["NANOBRAGG_PYTHON"] = sys.executable  # used by subcommands that are written in Python
     os.execv(path_of(), [sys.argv[0], *sys.argv[1:]])

@@ -18,13 +18,14 @@ from .measure import Bench, last_line
 from .options import DEVICES, ISAS, MAX_DEVICES, Options, cores
 from .plan import Plan
 
-PLENTY = 2e9  # bytes of free memory for the files of the runs
+PLENTY = 2e9  # bytes of free memory that suffice for the files of the runs
 
 
 # --- the folder of a report: complete or absent -------------------------------------------------
 class Folder:
-    """Context of two folders, removed on failure.  `part` becomes the report at the end.
-    Programs run in `scratch`, if possible in memory: the disk has no effect on times."""
+    """Context of two folders, removed on failure. `part` becomes the report at the end.
+    Programs run in `scratch`, which is in memory if possible, so that the disk does not
+    affect times."""
 
     def __init__(self, path):
         self.path = path.rstrip("/") or "/"
@@ -193,7 +194,7 @@ def run(program, words):
     options = Options(words)
     programs = find_programs(program, options.peers)
     with Folder(options.outdir or f"reports/benchmarks/{date()}-{options.name}") as folder:
-        report.add_others({}, options.others)  # before anything is measured
+        report.add_others({}, options.others)  # called before the measurements, to find errors in these files
         if not options.results:
             measure(options, folder, programs)
         report.make(folder.part, options.results, options.others)
@@ -203,7 +204,7 @@ def run(program, words):
 
 def main():
     """Return the exit status."""
-    logging.getLogger("nanobragg").addHandler(logging.NullHandler())  # hides notices of renders
+    logging.getLogger("nanobragg").addHandler(logging.NullHandler())  # do not show notices of renders
     return finish(lambda: run(sys.argv[1], sys.argv[2:]), "interrupted; no report was written",
                   [((report.Refused, ValueError, NotImplementedError), 2), ((nanobragg.DeviceError,), 1)])
 

@@ -37,7 +37,7 @@ def is_right(figures, bounds):
 
 
 def worse(a, b):
-    """The worse value of each figure; NaN is the worst."""
+    """Return the worse value of each figure of a and b; NaN is the worst."""
     return tuple(float(how(x, y)) for how, x, y in zip((np.minimum, np.maximum, np.maximum), a, b))
 
 

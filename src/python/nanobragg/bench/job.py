@@ -58,7 +58,7 @@ class Job:
         return out + (f", {self.threads} thread{'s' if self.threads > 1 else ''}" if self.threads else "")
 
     def physics(self):
-        """Flags that every program understands."""
+        """Flags of the job that every program understands."""
         words = [*(self.own if self.case == "own" else ()), *CASES[self.case][0].split(), "-detpixels", str(self.size)]
         for flag, value in (("-oversample", self.oversample), ("-mosaic_domains", self.domains)):
             words += [flag, str(value)] if value else []
@@ -74,8 +74,8 @@ class Job:
         return [*words, "-seed", "1", "-quiet", *(["-time", "json"] if self.reports else [])]
 
     def command(self, is_ours):
-        """Command line of a new process in a separate folder: all flags for nanobragg,
-        the physics for other programs."""
+        """Command line of a new process in a separate folder. nanobragg gets all flags,
+        other programs only the flags of the physics."""
         return elsewhere(self.physics() + (self.ours() if is_ours else []))
 
     def keywords(self):

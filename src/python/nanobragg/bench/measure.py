@@ -16,7 +16,8 @@ from .._programs import IMAGE, Stop
 from . import gate
 from .report import statistics
 
-# Limits of steps: a reference (up to a second), also with -quick; a frame of a long series.
+# Limits of the number of steps: of a reference (up to a second), of a reference with
+# -quick, of a frame of a long series.
 REFERENCE_STEPS, REFERENCE_STEPS_QUICK, FRAME_STEPS = 2e7, 3e6, 4e3
 # Repeat short renders until they take this time, up to this number of times.
 SHORT_SECONDS, MORE_REPEATS = 0.2, 5
@@ -109,7 +110,8 @@ class Bench:
             raise Stop(1, f"{program} ended with {how}{': ' if last else ''}{last}")
         return folder, end
 
-    # --- new processes: programs in turns, so that a change of the machine affects all --
+    # --- new processes; the programs run in turns, so that a change of the machine
+    # affects all --
     def cold(self):
         for _, group in itertools.groupby(self.points, lambda p: (p.job.case, p.job.size, p.sweep)):
             group = [p for p in group if p.wants_cold]
@@ -160,7 +162,7 @@ class Bench:
         out = np.empty(sim.shape, dtype=np.float32)
 
         def once(**where):
-            out.fill(np.nan)  # shows pixels that a render does not write
+            out.fill(np.nan)  # so that pixels are seen that a render does not write
             image, seconds = gate.timed(sim.render, **where)
             self.judge(p, "in this process", reference, image)
             return seconds
@@ -189,7 +191,8 @@ class Bench:
             p.found.update(warm=statistics(p.warm), pixels_per_s=pixels / median(p.warm),
                            steps_per_s=pixels * reference.steps / median(p.warm))
 
-    # --- frames of a series: run_series from call to return, files included ---------------------
+    # --- frames of a series: time of run_series from call to return, including files
+    # ---------------------
     def batch(self, p):
         job = p.job
         references = [gate.Reference(job.but(phi=k * job.osc), FRAME_STEPS) for k in range(job.frames)]

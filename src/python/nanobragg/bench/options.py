@@ -70,7 +70,7 @@ def read_peers(texts):
 
 
 def threads_to(limit):
-    """1, 2, 4, ... and the number of all threads."""
+    """Numbers of threads 1, 2, 4, ... and the number of all threads."""
     return [2**i for i in range(MAX_VALUES - 1) if 2**i < limit] + [limit]
 
 

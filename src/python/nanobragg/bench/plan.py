@@ -19,7 +19,7 @@ class Point:
         self.found = {}  # members of the row in results.json
         self.cold, self.warm = [], []  # seconds; one run if more would take too long
         self.peak_mib = 0.0  # peak memory of a fresh process
-        self.worst = (1.0, 0.0, 0.0)  # worst figures over the images
+        self.worst = (1.0, 0.0, 0.0)  # worst figures of all images (gate.py)
         self.images = 0  # checked images
         self.rows = self.of_rows = 0  # checked rows of each image, and all rows
         self.left_out = ""  # reason if there are no times
@@ -36,7 +36,8 @@ class Point:
 
 
 class Plan:
-    """Fills `points` from options, devices, instruction sets.  folder: for a file of F."""
+    """Fills `points` from options, devices, instruction sets. folder: folder for a file
+    of F."""
 
     def __init__(self, options, devices, isas, folder):
         self.options, self.devices, self.isas = options, devices, isas
@@ -79,7 +80,8 @@ class Plan:
                 self.add(sweep, self.job(case, device, **change))
 
     def write_factors(self):
-        """Write a file of structure factors: arbitrary F, the same in every run."""
+        """Write a file of structure factors, with arbitrary F that are the same in every
+        run."""
         if any(p.job.hkl for p in self.points):
             with open(self.box, "w", encoding="ascii") as file:
                 file.writelines(box_lines())

@@ -74,7 +74,8 @@ def median(point, how):
 
 
 def best(point):
-    """Time that represents a program: of a warm call, or else of the process."""
+    """Time that represents a program: that of a warm call, or else that of the
+    process."""
     return median(point, "warm") or median(point, "cold")
 
 
@@ -87,7 +88,8 @@ def is_scalar(point):
 
 
 def is_beside(point, device):
-    """True for another program on such a device, or without a choice of device."""
+    """True for another program that runs on such a device, or whose device is not
+    known."""
     return not is_ours(point) and text(point, "device")[:4] in ("", device[:4])
 
 

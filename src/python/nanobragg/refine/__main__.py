@@ -170,7 +170,7 @@ def result_lines(r):
         yield (f"scales of reflections: F are right to {r.F_sigma:.2g}; correlation without scales "
                f"{r.given_F_correlation:.4f}")
     what = (f"{r.pictures} pictures, {r.left_out} left out, " if r.pictures else f"correlation {r.picture_correlation:.4f}, ")
-    images = f"{r.images} images, " if r.images else ""  # not counted in joint fits
+    images = f"{r.images} images, " if r.images else ""  # joint fits do not count images
     yield (f"{r.status}: deviance per pixel {r.deviance_per_pixel:.4f} over {r.pixels} pixels, {what}{r.evaluations} "
            f"evaluations, {images}{r.seconds:.2f} s")
 
@@ -184,11 +184,11 @@ def _write_all(line, sim, result):
     if "plots" in files:
         _page.plots(result, files["plots"])
     if "exptout" in files:
-        sim.write(image=np.zeros(sim.shape, dtype=np.float32), exptout=files["exptout"])  # writes no image
+        sim.write(image=np.zeros(sim.shape, dtype=np.float32), exptout=files["exptout"])  # an image that is not used, because only experiments are written
 
 
 class Alive:
-    """Print a line each half minute in a stage, for users of a log."""
+    """During a stage, print a line every half minute, for users who read a log."""
 
     EVERY = 30  # seconds
 
@@ -233,7 +233,7 @@ def _refine_many(line, out):
 
     def done(k, result, why):
         if result:
-            seconds = f", {result.seconds:.2f} s" if result.seconds else ""  # 0 in a joint fit
+            seconds = f", {result.seconds:.2f} s" if result.seconds else ""  # seconds are 0 in a joint fit
             out(f"{line.images[k]}: {result.status}, deviance per pixel {result.deviance_per_pixel:.4f}, correlation "
                 f"{result.picture_correlation:.4f}{seconds}")
         else:

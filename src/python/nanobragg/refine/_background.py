@@ -4,7 +4,7 @@ import typing
 
 import numpy as np
 
-FEW_COUNTS = 4  # a smaller median is too coarse: take the mean of faint pixels
+FEW_COUNTS = 4  # if the median is smaller, it is too coarse, and the mean of faint pixels is used
 LEAST_LEVEL = 1e-3  # photons; least level of a ring
 
 
@@ -30,7 +30,8 @@ def level_of(counts):
 
 
 def _fill(levels):
-    """Fill levels of rings without pixels, from the last or first ring with pixels."""
+    """Fill levels of rings without pixels, from the last ring before them or the first
+    ring that has pixels."""
     seen = np.flatnonzero(levels > 0)
     if len(seen):
         levels = levels[seen[np.maximum(np.searchsorted(seen, np.arange(len(levels)), side="right") - 1, 0)]]

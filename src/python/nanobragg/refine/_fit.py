@@ -16,7 +16,7 @@ SQUARES, WIDEST = 5000, 16  # approximate number of squares; their largest edge,
 
 
 class Stage(typing.NamedTuple):
-    """One stage of a fit; dropped: the values before the stage were restored."""
+    """One stage of a fit. dropped: True if the values before the stage were restored."""
 
     name: str
     pixels: int
@@ -44,12 +44,12 @@ def _grow(marks, half):
 
 
 class Fit:
-    """A fit of a simulation (_nanobragg.Sim) to a picture.  Pixel arrays are [stack].
+    """A fit of a simulation (_nanobragg.Sim) to a picture. Pixel arrays are [stack].
 
-    parameters: by name, in users' units.  at [n]: places of the pixels of the stage.
-    spots: pixels near spots at the last choice.  radial: refined background.  background:
-    fixed photons | None.  F_width: width of log scales of reflections; 0: exact
-    structure factors.  known: Masks of an earlier fit."""
+    parameters: by name, in users' units. at [n]: indices of the pixels of the stage.
+    spots: pixels near spots at the last choice. radial: refined background. background:
+    fixed photons | None. F_width: width of log scales of reflections; 0: exact structure
+    factors. known: Masks of an earlier fit."""
 
     def __init__(self, sim, image, options, notice=lambda line: None, told=lambda stage: None, known=None):
         self.sim, self.options, self.notice, self.told = sim, options, notice, told
@@ -63,7 +63,7 @@ class Fit:
         self.background = np.zeros(self.picture.n, dtype=np.float32) if self.kind == "planes" else None
         self.start_edges = self.edges()
         self.start_mosaic = self.parameters["mosaic"].value if "mosaic" in self.parameters else 0.0
-        self.has_light = bool(sim.get("background") or sim.get("add")) and self.kind != "water"  # light outside spots
+        self.has_light = bool(sim.get("background") or sim.get("add")) and self.kind != "water"  # the scene has light outside spots
         self.F_width, self.kept, self.scaled, self.squares = 0.0, None, None, False
         self.trials = {}  # trials of the schedule
         self.peaks, self.start_agreement = None, 0.0
@@ -80,7 +80,7 @@ class Fit:
         return self.parameters.moves(*names)
 
     def apply(self):
-        """Set the simulation to the values of the parameters."""
+        """Set the values of the parameters in the simulation."""
         self.sim.set_parameters(list(self.parameters), [p.value for p in self.parameters.values()])
 
     def remember(self):
@@ -95,7 +95,8 @@ class Fit:
         self.sim.fold_rotation()
 
     def agreement(self):
-        """Agreement of lattice and peaks; kept while the crystal stays."""
+        """Agreement of lattice and peaks. The result is stored until the crystal
+        changes."""
         steps = self.sim.crystal()["steps"]
         if self._agreement[0] != steps:
             self._agreement = steps, _lattice.agreement(self.sim, self.peaks.q)
@@ -107,7 +108,8 @@ class Fit:
 
     # --- pixels ---
     def pixels(self, at=None):
-        """Chosen pixels at places (None: self.at), with new groups; keeps the last 2."""
+        """Chosen pixels with the indices `at` (None: self.at), with new groups. The last
+        two are stored."""
         at, b, p = self.at if at is None else at, self.background, self.picture
         found = next((kept for kept in self._kept if kept[0] is at and kept[1] is b), None)
         if found is None:
@@ -117,7 +119,8 @@ class Fit:
         return found[2]
 
     def image(self, at=None):
-        """Model without backgrounds at places (None: at the chosen pixels), photons."""
+        """Photons of the model without backgrounds in the pixels `at` (None: the chosen
+        pixels)."""
         pixels = self.pixels(at)
         values = np.empty(pixels.n)
         pixels.image(values)
@@ -139,7 +142,7 @@ class Fit:
         return self.picture.photons[self.at].astype(float)
 
     def under(self, at):
-        """Backgrounds of the fit at these places, photons."""
+        """Photons of the fit's backgrounds in these pixels."""
         return self.radial.at(self.picture.stol[at]) + (0 if self.background is None else self.background[at])
 
     def choose(self, chosen):
@@ -147,13 +150,13 @@ class Fit:
         self.at = self.picture.used[chosen[self.picture.used]]
 
     def _sample(self):
-        """Marks of a sample outside spots: single pixels; or, with a footprint, squares,
-        because a footprint takes light from the pixels around."""
+        """Marks of a sample of pixels outside spots: single pixels, or with a footprint
+        squares, because a footprint takes light from neighbouring pixels."""
         edge = 1
         if self.squares or self.sim.crystal()["footprint"]:
             edge = min(WIDEST, max(1, int(np.sqrt(self.picture.n / SQUARES))))
         if edge not in self._samples:
-            draw, parts = np.random.RandomState(edge), []  # noqa: NPY002 - of the same numbers in every numpy
+            draw, parts = np.random.RandomState(edge), []  # noqa: NPY002 - the same numbers in every version of numpy
             for _, rows, columns in self.picture.panels:
                 squares = draw.random_sample((-(-rows // edge), -(-columns // edge))) < SAMPLE
                 parts.append(squares.repeat(edge, axis=0)[:rows].repeat(edge, axis=1)[:, :columns].ravel())
@@ -162,7 +165,7 @@ class Fit:
 
     def water_level(self):
         """Photons of water at the observed pixels, proportional to thickness cubed and
-        fluence.  Other parameters hardly change them: rendered once."""
+        fluence.  Other parameters hardly change them, so they are rendered once."""
         now = float(self.sim.get("water")) ** 3 * self.sim.parameter("fluence")["value"]
         if self._water is None:
             self._water = np.empty(self.picture.n, dtype=np.float32)
@@ -185,7 +188,8 @@ class Fit:
         return level, model
 
     def scene_level(self, model):
-        """Radial of the scene's light outside spots; model: [observed pixels]."""
+        """Radial background of the scene's light outside spots. model: [observed
+        pixels]."""
         return _background.estimate(model, self.picture.stol[self.picture.used], self.picture.low, self.picture.high,
                                     self.options.knots)
 
@@ -229,7 +233,8 @@ class Fit:
             self.before = self.whole_model()
 
     def model(self, at=None):
-        """Model with given F and backgrounds at places (None: the chosen pixels)."""
+        """Model with the given F and with backgrounds in the pixels `at` (None: the
+        chosen pixels)."""
         return self.image(at) + self.under(self.at if at is None else at)
 
     def whole_model(self):
@@ -258,7 +263,7 @@ class Fit:
         return space.start(self.radial.levels)
 
     def _loss(self, space, pixels, x, name=""):
-        """(loss, gradient, Fisher matrix) by the variables x [n]."""
+        """Return (loss, gradient, Fisher matrix) with respect to the variables x [n]."""
         values, slopes = space.values(x)
         n = len(space.active)
         self.evaluations += 1
@@ -296,18 +301,19 @@ class Fit:
         return self.stages[-1]
 
     def stage(self, name, marked=None, evaluations=None):
-        """Fit marked parameters (None: all) and levels.  evaluations: their limit."""
+        """Fit marked parameters (None: all) and levels. evaluations: limit of their
+        number."""
         began, space, pixels = time.monotonic(), self.space(marked), self.pixels()
         if not len(space):
             raise ValueError("-refine: every parameter is held; leave one free")
-        floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # the variance is at least sigma^2
+        floor = self.used * np.log(self.picture.sigma) if self.options.gauss else 0.0  # smallest loss, because the variance is at least sigma^2
         found = minimise(lambda x: self._loss(space, pixels, x, name), self.variables(space), evaluations or self.options.evaluations,
                          floor, space.least)
         self._settle(space, found.x)
         return self.note(name, found.evaluations, found.loss, found.converged, began)
 
     def check_apart(self):
-        """Refuse parameters that the chosen pixels cannot separate."""
+        """Refuse parameters that the chosen pixels cannot distinguish."""
         space = self.space()
         if not space.free:
             raise ValueError("-refine: every parameter is held; leave one free")
@@ -329,7 +335,8 @@ class Fit:
         return pearson(self.counts, self.image())
 
     def as_gaussian(self, marked=None, choose=True):
-        """Run a stage with a Gaussian crystal, without fringes; choose: pixels first."""
+        """Run a stage with a Gaussian crystal, without fringes; choose: choose the pixels
+        first."""
         crystal, fudge = self.sim.crystal(), self.sim.get("fudge")
         self.sim.change(None, [("fudge", ["1"])], crystal["smooth"])
         if choose:
@@ -339,13 +346,13 @@ class Fit:
 
 
 def square_of(counts, model, read):
-    """Mean square of residuals divided by sigma; read: Fit.read."""
+    """Mean square of residuals divided by sigma; read: variance of Fit.read."""
     model = np.maximum(model, LEAST_MODEL)
     return float(np.mean((counts - model) ** 2 / (model + (read or 0))))
 
 
 def deviance(counts, model, read):
-    """Twice the loss per pixel, without restraints; read: Fit.read."""
+    """Twice the loss per pixel, without restraints; read: variance of Fit.read."""
     if read is not None:
         return square_of(counts, model, read)
     model = np.maximum(model, LEAST_MODEL)

@@ -19,14 +19,15 @@ from ._parameters import PLACES, ROTATIONS, Space
 from ._workers import Workers
 
 LEAST_ALIKE = 0.5  # below this correlation with the model a picture is left out
-FIRST_DAMPING = 1e-4  # small, as separate fits come first
+FIRST_DAMPING = 1e-4  # small, because separate fits come first
 LEAST_PICTURES = 3  # least pictures per variable for errors from gradients
 MISSETS = ("misset_x", "misset_y", "misset_z")
 SHARED = (*PLACES, "detector_", "twotheta", "lambda")
 
 
 class Names:
-    """Parameters of a picture.  Variables: `common` ones first, then the other ones."""
+    """Parameters of a picture. The first `common` variables are common to all
+    pictures."""
 
     def __init__(self, sim, options, notice):
         extra = options.knots if options.check(sim) == "radial" else 0
@@ -48,7 +49,7 @@ class Names:
         return common
 
     def parameters_at(self, x):
-        """Parameters with the values at x [n]."""
+        """Parameters with the values that the variables x [n] give."""
         out = self.parameters.copy()
         for name, value in zip(self.space.active, self.space.values(x)[0]):
             out[name].value = float(value)
@@ -78,8 +79,9 @@ class Kept:
 
 
 class Jointly:
-    """Job of a worker.  Methods take the variables x [n] of a picture, common ones
-    first.  stack: photons and background of a whole picture, set at the chosen pixels."""
+    """Job of a worker. Methods take the variables x [n] of a picture, the common
+    variables first. stack: arrays for the photons and the background of a whole picture,
+    which are set at the chosen pixels."""
 
     def __init__(self, names, options, report, shown):
         self.names, self.options, self.report, self.shown = names, options, report, shown
@@ -96,7 +98,7 @@ class Jointly:
         """Keep the pixels of a fit and fold its rotation; returns x."""
         misset = fit.fold()
         x = self.names.space.start(fit.radial.levels, fit.parameters)
-        for i, name in enumerate(self.names.space.leads[:self.names.common]):  # the same bits in all pictures
+        for i, name in enumerate(self.names.space.leads[:self.names.common]):  # so that all pictures have the same bits
             if name not in ROTATIONS:
                 x[i] = common[i]
         self.kept[k] = Kept(fit, misset)
@@ -197,7 +199,8 @@ class Jointly:
         fit.sim.fold_rotation()
 
     def _own(self, out, x, covariance):
-        """Set parameters; sigma: of counting, x sqrt(deviance per pixel) if above 1."""
+        """Set the parameters of a result. sigma: that of counting, times sqrt(deviance
+        per pixel) if this is above 1."""
         active, c = self.names.space.active, self.names.common
         own = [i for i, name in enumerate(active) if name not in self.names.is_common]
         S = self.names.space.values(x)[1][np.ix_(own, range(c, self.names.n))]
@@ -228,7 +231,7 @@ class State:
         shares [p, common] of the gradient.  Returns common matrix, gradient, diagonal."""
         c, M, G = self.names.common, self.M, self.G
         A, B = M[:, c:, c:].copy(), M[:, c:, :c]
-        diagonal = np.einsum("pii->pi", A)  # a view of A
+        diagonal = np.einsum("pii->pi", A)  # a view of the diagonal of A
         diagonal[:] = np.where(diagonal > 0, diagonal * (1 + damping + 1e-14), 1)
         self.Y = np.linalg.solve(A, np.concatenate([B, G[:, c:, None]], axis=2))
         taken = np.einsum("poi,poj->pij", B, self.Y)
@@ -270,7 +273,7 @@ class Joint:
         self.lines = _page.Lines(report)
         self.workers = Workers(start, self.starts, Jointly(self.names, options, report, self.shown), workers, notice)
         self.x, self.state, self.converged = {}, None, False
-        self.stage, self.evaluations, self.before = "", 0, 0  # before: evaluations of earlier stages
+        self.stage, self.evaluations, self.before = "", 0, 0  # before: number of evaluations of earlier stages
         self.results, self.why = [None] * self.count, {}
 
     @property
@@ -307,7 +310,7 @@ class Joint:
             raise ValueError("-joint: no picture can be used: their files cannot be read, or no model is like its picture; refine "
                              "one by itself to see why")
         self.minimise("joint")
-        if self.options.is_planned:  # choose pixels again; left-out pictures begin again
+        if self.options.is_planned:  # choose pixels again; pictures that were left out begin again
             self.x.update(self.workers.each("choose", {k: (x, self.common) for k, x in self.x.items()}))
             self.prepare(list(self.why), True)
             self.minimise("joint again")
@@ -377,7 +380,8 @@ class Joint:
 def refine_joint(start, options, notice, done=lambda *what: None, told=lambda stage: None, report=None, frames=None,
                  exptout=None, command="", workers=None, alive=lambda *what: None):
     """Refine the pictures of a Start jointly: (common Result, Results of the pictures).
-    Arguments as for refine_series; alive(name, evaluations, loss): called in a stage."""
+    Arguments as for refine_series. alive(name, evaluations, loss) is called during a
+    stage."""
     began = time.monotonic()
     joint = Joint(start, options, notice, done, told, report, frames, exptout, workers, alive)
     with joint.lines, joint.workers:

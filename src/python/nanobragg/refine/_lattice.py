@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Check if the lattice of the crystal explains the places of spots in the picture.
+"""Check if the lattice of the crystal explains the positions of spots in the picture.
 Intensities do not count, so poor structure factors cannot hide a right orientation."""
 import numpy as np
 
 ENOUGH = 12  # peaks for a verdict on an orientation
 AGREES = 0.5  # least agreement of a start near the truth
 AGREES_AT_END = 0.3  # the same at the end of a fit, with poor F
-NEAR_INDEX, SIGNIFICANT = 0.2, 6  # part of an index along each axis; sigma above chance
-GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # turns: steps to each side; step, deg; compared peaks
+NEAR_INDEX, SIGNIFICANT = 0.2, 6  # a peak is indexed if each index is this near to a whole number; least sigma above chance
+GRID, GRID_STEP, GRID_PEAKS = 20, 0.375, 150  # trial rotations: number of steps to each side; step, deg; number of compared peaks
 GRID_REACH = 0.3  # largest change of an index by a step of the grid
-WIDE, KEPT, ROUNDS = 0.35, 5, 8  # largest index error of fitted peaks; refined turns; steps
+WIDE, KEPT, ROUNDS = 0.35, 5, 8  # largest index error of fitted peaks; number of rotations that are refined; number of steps
 
 
 def rotation(turn):
@@ -21,7 +21,7 @@ def rotation(turn):
     return np.eye(3) + np.sin(angle) / safe * K + (1 - np.cos(angle)) / safe ** 2 * (K @ K)
 
 
-# Turns to wrong orientations.
+# Rotations to wrong orientations.
 WRONG = rotation([(0.3 * x, 0.35 * y, 0.25 * z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)])
 
 
@@ -69,14 +69,15 @@ def _scores(cells, q):
 
 
 def _grid():
-    """Turns about the lab axes, rad: [n, 3]."""
+    """Trial rotations about the lab axes, rad: [n, 3]."""
     line = np.arange(-GRID, GRID + 1)
     all_ = np.stack(np.meshgrid(line, line, line, indexing="ij"), -1).reshape(-1, 3)
     return np.radians(GRID_STEP) * all_[(all_ ** 2).sum(axis=1) <= GRID * GRID]
 
 
 def _settle(cell, q):
-    """Turn by least squares over nearly indexed peaks; it changes h by turn . (a x q)."""
+    """Rotation by least squares over nearly indexed peaks. A rotation vector changes h by
+    its product with a x q."""
     h = q @ cell.T
     d = h - np.rint(h)
     near = (d * d).sum(axis=1) <= WIDE ** 2
@@ -86,8 +87,8 @@ def _settle(cell, q):
 
 
 def index(sim, q):
-    """Turn of at most 7.5 deg from the present orientation with the best agreement, deg.
-    None with few peaks or several spindle steps."""
+    """Rotation from the present orientation, of 7.5 deg or less, that gives the best
+    agreement; deg. None with few peaks or several spindle steps."""
     cells = steps(sim)
     if len(q) < ENOUGH or len(cells) != 1:
         return None

@@ -58,7 +58,7 @@ def refine_series(start, options, notice, done=lambda *what: None, report=None, 
     report: file of JSON lines, or page of `frames` (first, last).  Returns Results."""
     starts = start.open(notice)
     sim = starts.sim(_nanobragg.Sim, 1, 0, notice)
-    options.check(sim)  # checks options, then names, before any picture
+    options.check(sim)  # check options, then names, before the first picture
     _parameters.read(sim, options, notice)
     shown = _page.Shown(len(start.pictures), math.prod(sim.size), frames) if _page.is_page(report) else None
     results = [None] * len(start.pictures)

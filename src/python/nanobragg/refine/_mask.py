@@ -6,19 +6,21 @@ import numpy as np
 from . import _lattice
 from ._picture import FOREIGN, HOT, KINDS, RING, SHADOW
 
-# Hot pixels.  A spot has light in several pixels, by point spread and crystal size.
+# Hot pixels. A spot has light in several pixels, because of the point spread and the
+# crystal's size.
 LEAST_SPREAD = 0.05  # least median spread of spots; sharper spots are like hot pixels
-HOT_SPREAD = 0.1  # part of that median; a hot pixel has less
+HOT_SPREAD = 0.1  # a hot pixel has less than this fraction of that median
 HOT_SIGMA, HOT_PHOTONS = 20, 50  # least height above the background
-FULL_AROUND = 0.005  # least light around a saturated spot / its limit
-ENOUGH_SPOTS, LEAST_AROUND = 20, 5  # spots for the median; neighbours for a spread
+FULL_AROUND = 0.005  # least light around a saturated spot, divided by the limit of the pixel
+ENOUGH_SPOTS, LEAST_AROUND = 20, 5  # least number of spots for the median, and of neighbours for a spread
 # Shadows: tiles with much less light than their ring.
-SHADOW_PART, SHADOW_SIGMA, TILE = 0.35, 8, 8  # polarization leaves 0.5 of the light
+SHADOW_PART, SHADOW_SIGMA, TILE = 0.35, 8, 8  # polarization leaves at least 0.5 of the light
 # Rings of ice: narrow steps of the radial profile.
 RINGS, LEAST_PIXELS, MAX_WINDOW = 400, 200, 60
 CORE, WINDOW, WIDEST = 0.02, 0.07, 0.04  # parts of the radius: core; base; widest ring
-RING_RISE, RING_EDGE, RING_SIGMA = 1.25, 1.08, 8  # top and edges over the base; sigma
-# Foreign spots: least index error; rank / indexed peaks; model / light; sigma; half box.
+RING_RISE, RING_EDGE, RING_SIGMA = 1.25, 1.08, 8  # least ratio of top and edges to the base; least sigma
+# Foreign spots: least index error; largest rank / number of indexed peaks; largest model
+# / light; least sigma; half edge of the box.
 FOREIGN_INDEX, FOREIGN_PART, FOREIGN_MODEL, FOREIGN_SIGMA, FOREIGN_HALF = 0.3, 0.1, 0.1, 2, 40
 
 
@@ -44,14 +46,14 @@ def _spread(picture, at, level, own):
 
 
 def _mask_full(picture, under):
-    """Leave out saturated pixels between dark pixels: they are no spots."""
+    """Leave out saturated pixels between dark pixels, because they are not spots."""
     at = np.flatnonzero(~np.isnan(picture.full))
     spread, _ = _spread(picture, at, under.at(picture.stol[at]), picture.full[at].astype(float))
     picture.leave_out(at[spread < FULL_AROUND], HOT)
 
 
 def _mask_hot(picture, under):
-    """Leave out bright pixels with much darker neighbours than spots have."""
+    """Leave out bright pixels whose neighbours are much darker than in spots."""
     at = picture.used
     level = under.at(picture.stol[at])
     own = picture.photons[at] - level
@@ -81,7 +83,7 @@ def _shadow(picture, under, part, rows, columns):
     noise = np.sqrt(expected + _tiles(there) * picture.sigma ** 2)
     dark = (seen < SHADOW_PART * expected) & (expected - seen > SHADOW_SIGMA * noise)
     near = np.zeros((rows, columns), dtype=bool)
-    far = TILE // 2  # margin around dark tiles: tiles at the edge are half dark
+    far = TILE // 2  # margin around dark tiles, because tiles at the edge of a shadow are half dark
     for y, x in np.argwhere(dark):
         near[max(0, y * TILE - far):(y + 1) * TILE + far, max(0, x * TILE - far):(x + 1) * TILE + far] = True
     return near.ravel()
@@ -102,7 +104,8 @@ def _runs(marks):
 
 
 def _marked(level, base, n, first):
-    """Marks of high rings, narrower than those of liquids; first: bins before bin 0."""
+    """Marks of high rings that are narrower than those of liquids. first: number of bins
+    before bin 0."""
     marked = np.zeros(RINGS, dtype=bool)
     edge = level > RING_EDGE * base
     tops = (n >= LEAST_PIXELS) & (base > 0) & (level > RING_RISE * base) & (
@@ -132,7 +135,7 @@ def _find_rings(picture, under):
 
 
 def _joined(picture, under, at):
-    """Places of bright pixels that are connected to a peak, and of their neighbours."""
+    """Indices of bright pixels that are connected to a peak, and of their neighbours."""
     counts = picture.box(picture.photons, np.array([at]), FOREIGN_HALF)[0]
     level = under.at(picture.box(picture.stol, np.array([at]), FOREIGN_HALF)[0])
     with np.errstate(invalid="ignore"):
@@ -154,7 +157,8 @@ def _joined(picture, under, at):
 
 
 def mask_foreign(fit):
-    """Leave out strong spots outside lattice and model; returns their places."""
+    """Leave out strong spots that neither lattice nor model explains. Returns their
+    indices."""
     picture, peaks = fit.picture, fit.peaks
     off = _lattice.index_error(_lattice.steps(fit.sim), peaks.q)
     indexed = np.sort(peaks.light[off < FOREIGN_INDEX])[::-1]
@@ -191,7 +195,7 @@ class Masks:
 
 
 def summary(fit):
-    """Numbers and places of masked pixels for the report."""
+    """Numbers and positions of masked pixels for the report."""
     masked, fast = fit.picture.masked, fit.picture.shape[1]
     counts = np.bincount(masked, minlength=len(KINDS) + 1)
     out = {name: int(counts[kind]) for kind, name in KINDS.items()}

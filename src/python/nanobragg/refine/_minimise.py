@@ -7,15 +7,15 @@ import typing
 
 import numpy as np
 
-RIDGE = 1e-14  # eigenvalues up to this count as 0 (columns scaled to 1)
-LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # stop below this gain or part of the loss: x moves < 0.05 sigma
+RIDGE = 1e-14  # smaller eigenvalues count as 0, for columns scaled to 1
+LEAST_GAIN, LEAST_PART = 1e-3, 1e-7  # stop if the gain is below this number or this fraction of the loss; then x moves by less than 0.05 sigma
 FIRST_DAMPING, GROW = 1e-2, 10.0
 MAX_RISE = 4.0
-TOLD_APART = 1e-10  # least ratio of eigenvalues of separable variables
+TOLD_APART = 1e-10  # least ratio of eigenvalues if variables can be distinguished
 
 
 class Impossible(ValueError):
-    """No model exists at these variables: the step gets shorter."""
+    """No model exists at these variables, so the step must be shorter."""
 
 
 class Minimum(typing.NamedTuple):
@@ -45,7 +45,7 @@ def invert(M):
 
 
 def largest(vector, names):
-    """Names of the larger elements of a vector."""
+    """Names of the larger elements of a vector, as a text."""
     return ", ".join(name for name, part in zip(names, abs(vector)) if part > 0.1 * abs(vector).max())
 
 
@@ -59,7 +59,7 @@ def stepped(x, step, least):
 
 
 class Damping:
-    """Damping, which shortens steps; it follows the gains of the steps."""
+    """Damping, which shortens steps. It changes with the gains of the steps."""
 
     def __init__(self, first):
         self.value, self.grow = first, GROW
@@ -68,13 +68,14 @@ class Damping:
         self.value, self.grow = self.value * self.grow, 2 * self.grow
 
     def gained(self, part):
-        """Note a step that gained this part of the expected gain."""
+        """Record a step that gained this fraction of the expected gain."""
         self.value, self.grow = self.value * max(0.1, 1 - (2 * part - 1) ** 3), GROW
 
 
 class _Point:
-    """Point of the loss.  The matrix is D V w V^T D; D [n]: largest column norms so far:
-    else a vanishing width takes long steps.  Holds x that would fall below `least`."""
+    """Point of the loss. The matrix is D V w V^T D; D [n] has the largest column norms so
+    far, since otherwise a vanishing width takes long steps. Elements of x that would fall
+    below `least` are held."""
 
     def __init__(self, calculate, x, floor, least, D=0.0):
         value, gradient, matrix = calculate(x)
@@ -113,7 +114,7 @@ def descend(here, limit, first=FIRST_DAMPING):
             there = here.moved(step)
         except Impossible:
             there = None
-        done = gain < here.enough  # the step is hardly damped, or short and still fails
+        done = gain < here.enough  # converged: the step is hardly damped, or it is short and still fails
         if there and there.loss < here.loss:
             done = done and damping.value < FIRST_DAMPING
             damping.gained((here.loss - there.loss) / gain)

@@ -12,21 +12,21 @@ class Options:
 
     names: str = ""  # names and groups with commas; "scale" is fluence, "misset" is rot
     system: str = "triclinic"
-    bounds: dict = dataclasses.field(default_factory=dict)  # name: (low, high)
-    restraints: dict = dataclasses.field(default_factory=dict)  # name: (value, sigma); sigma 0 holds it
-    likelihood: str = "poisson"  # or "gauss", with readout_noise
+    bounds: dict = dataclasses.field(default_factory=dict)  # for each name (low, high)
+    restraints: dict = dataclasses.field(default_factory=dict)  # for each name (value, sigma); sigma 0 holds the parameter
+    likelihood: str = "poisson"  # "poisson", or "gauss" with readout_noise
     background: str = ""  # "water", "radial:12", "planes", "none"; "": water if the start has it, else radial:12
     F_sigma: float | None = None  # relative sigma of F; None: from the picture
-    select: str = "spots"  # or "all"
+    select: str = "spots"  # "spots" or "all"
     spot_half: int = 3  # pixels
     spot_sigma: float = 6.0  # sigma above the background
     dmin: float = 0.0  # limits of resolution of the used pixels, A; 0: off
     dmax: float = 0.0
-    mask: str = "auto"  # or "file"
-    schedule: object = "auto"  # "plain", "none", or a list of stages
+    mask: str = "auto"  # "auto" or "file"
+    schedule: object = "auto"  # "auto", "plain", "none", or a list of stages
     evaluations: int = 40  # limit in each of the last stages
     joint: str = ""  # names and groups common to all pictures
-    keep_start: bool = False  # keep the model of the start, for a page
+    keep_start: bool = False  # keep the model of the start, which a page shows
 
     def __post_init__(self):
         for name in ("names", "joint"):
@@ -50,7 +50,7 @@ class Options:
         return kind, int(knots or 12)
 
     def check(self, sim):
-        """Refuse options that do not fit sim; returns the kind of its background."""
+        """Refuse options that do not fit sim. Returns the kind of background."""
         water = float(sim.get("water") or 0)
         if self.likelihood == "gauss" and not float(sim.get("readout_noise") or 0) > 0:
             raise ValueError("-likelihood gauss needs the noise of the read-out: add -readout_noise")
@@ -64,5 +64,5 @@ class Options:
 
     @property
     def is_planned(self):
-        """True if the fit has stages before the true shape."""
+        """True if the fit has stages before those with the true shape of the crystal."""
         return self.schedule != "none"

@@ -10,8 +10,8 @@ from .. import _nanobragg, _parameters
 from .._images import PAGE_BYTES, page_text, write
 from ._plots import logs, plots, shells  # noqa: F401 (of __main__)
 
-PIXELS, FRAMES, USUAL = 1 << 26, 64, 16  # limits of pixels, of pictures; usual number of pictures
-NAMES, SHELLS, PLACE = ("measured", "before", "after"), 30, "<!--NB-DATA-->"  # PLACE: mark for the data
+PIXELS, FRAMES, USUAL = 1 << 26, 64, 16  # limits of the numbers of pixels and of pictures; usual number of pictures
+NAMES, SHELLS, PLACE = ("measured", "before", "after"), 30, "<!--NB-DATA-->"  # PLACE: text in the page that the data replace
 
 
 def is_page(path):
@@ -56,7 +56,7 @@ def report(r):
     if r.F_sigma > 0:
         lines.append(f"scales     of reflections: F are right to {r.F_sigma:.2g}; correlation without them "
                      f"{r.given_F_correlation:.4f}")
-    if r.stages:  # a picture of a joint fit has no stages here
+    if r.stages:  # the result of a picture of a joint fit has no stages
         lines += [f"spots      {r.peaks} in the picture; the lattice indexes {100 * r.agreement:.0f} % of them beyond chance "
                   f"({100 * r.start_agreement:.0f} % before)", _work_line(r)]
     lines += _parameter_lines(r)
@@ -90,7 +90,8 @@ def flags(sim, r, common=None):
 
 # --- a page ---
 def _spots(sim, r):
-    """[h, k, l, fast, slow, photons, panel or -1 (one panel), None (F), d] of spots."""
+    """Lists [h, k, l, fast, slow, photons, panel or -1 (one panel), None (F), d], one for
+    each spot."""
     panels = sim.panels
     starts = np.cumsum([0] + [rows * columns for _, rows, columns in panels]).tolist()
     for s in r.spots:
@@ -132,7 +133,7 @@ def element(value, attribute):
 
 
 class Shown:
-    """Pictures that a page shows; frames: typed (first, last) | None."""
+    """Choice of the pictures that a page shows. frames: typed (first, last) | None."""
 
     def __init__(self, count, pixels, frames):
         self.count, room = count, int(min(FRAMES, max(1, PIXELS / len(NAMES) / pixels)))
@@ -147,7 +148,8 @@ class Shown:
             self.numbers = {int(i * (count - 1) / (n - 1)) if n > 1 else 0 for i in range(n)}
 
     def line(self, sim, k, name, r, turn, why="", common=None):
-        """Elements of picture k on the page: result, and data if shown.  turn: deg."""
+        """Elements of picture k on the page: its result, and its data if they are shown.
+        turn: rotation from the start, deg."""
         values = [r.deviance_per_pixel, turn, r.picture_correlation] if r else [math.nan] * 3
         text = element({"number": k, "name": os.path.basename(name), "on_page": bool(r) and r.before is not None,
                         "status": r.status if r else why, "values": values}, 'class="fitted"')

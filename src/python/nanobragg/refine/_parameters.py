@@ -13,7 +13,8 @@ PLACES = ("distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_
 LOGARITHMS = ("fluence", "water", "mosaic", "footprint_a", "footprint_b", "hdivrange", "vdivrange")
 SHAPES = ("N_", "mosaic", "fluence", "water", "footprint", "hdivrange", "vdivrange", "dispersion", "fudge", "polar",
           "default_F", "F:")
-# For each number of the cell: index of an equal number (same index: free), or angle, deg.
+# For each number of the cell: the index of the number that it equals (its own index if it
+# is free), or a fixed angle, deg.
 TIES = {"triclinic": (0, 1, 2, 3, 4, 5), "monoclinic": (0, 1, 2, 90.0, 4, 90.0), "orthorhombic": (0, 1, 2, 90.0, 90.0, 90.0),
         "tetragonal": (0, 0, 2, 90.0, 90.0, 90.0), "trigonal": (0, 0, 0, 3, 3, 3), "hexagonal": (0, 0, 2, 90.0, 90.0, 120.0),
         "cubic": (0, 0, 0, 90.0, 90.0, 90.0)}
@@ -33,7 +34,7 @@ class Parameter:
     start: float
     value: float
     map: str  # linear, log: exp(t), cells: 1 + exp(t), bounded: low + (high - low)(1 + sin t)/2
-    tied: str = ""  # name of the leading parameter; the same name: free
+    tied: str = ""  # name of the parameter that it follows; if this is its name, it is free
     fixed: bool = False  # held in all stages
     low: float = 0.0
     high: float = 0.0
@@ -50,7 +51,7 @@ class Parameter:
     def of(self, t):
         """(value, slope) at t."""
         if self.map in BASES:
-            e = math.exp(max(-600.0, min(t, 600.0)))  # without overflow, and above 0
+            e = math.exp(max(-600.0, min(t, 600.0)))  # limited, so that exp(t) does not overflow and is above 0
             return BASES[self.map] + e, e
         if self.map == "bounded":
             half = (self.high - self.low) / 2
@@ -63,7 +64,8 @@ class Parameter:
         return self.map == "bounded" and not self.fixed and (self.value - self.low < near or self.high - self.value < near)
 
     def check_start(self):
-        """Refuse a start outside the map; move a start off its bound, for a slope."""
+        """Refuse a start outside the range of the map. Move a start away from a bound,
+        where the slope is 0."""
         if self.fixed:
             return
         if self.map == "bounded":
@@ -80,7 +82,7 @@ class Parameter:
 
 
 def is_shape(name):
-    """True if a parameter changes shape and light of spots, but not their places."""
+    """True if a parameter changes shape and light of spots, but not their positions."""
     return name.startswith(SHAPES)
 
 
@@ -153,11 +155,11 @@ def _tie_cell(parameters, sim, system, notice):
     for name in [name for name in parameters if name in CELL]:
         p = parameters[name]
         p.value, p.fixed = cell[name], isinstance(ties[name], float)
-        p.tied = name if p.fixed else leads.setdefault(ties[name], name)  # the first of a group leads
+        p.tied = name if p.fixed else leads.setdefault(ties[name], name)  # the first parameter of a group leads
 
 
 def _found(parameters, sim, flag, name):
-    """Parameter that -bound or -restrain names."""
+    """Parameter whose name -bound or -restrain gives."""
     name = sim.parameter("fluence" if name == "scale" else name)["name"]
     if name not in parameters:
         raise ValueError(f"{flag} {name}: it is not refined; add it to -refine")
@@ -184,7 +186,7 @@ def _restrain(parameters, sim, restraints):
         if not width >= 0:
             raise ValueError(f"-restrain {name}={value:g}:{width:g}: the standard deviation must not be negative")
         p.restraint, p.width = value, width
-        for other in parameters.values():  # width 0 holds p and the parameters tied to p
+        for other in parameters.values():  # a width of 0 holds p and the parameters that follow p
             if width == 0 and other.tied == p.tied:
                 other.fixed, other.value = True, value
 
@@ -240,7 +242,7 @@ class Space:
 
     @property
     def least(self):
-        """Least values of x [n]."""
+        """Smallest allowed values of x [n]."""
         return np.array([-math.inf] * self.free + [LEAST_LEVEL] * self.extra)
 
     def values(self, x):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""A picture in photons: usable pixels, and places of spots."""
+"""A picture in photons: usable pixels, and positions of spots."""
 import numpy as np
 
 from . import _background
 
-FILE, SATURATED, HOT, SHADOW, RING, FOREIGN = range(1, 7)  # masks of pixels; 0: used
+FILE, SATURATED, HOT, SHADOW, RING, FOREIGN = range(1, 7)  # reasons why pixels are masked; 0: the pixel is used
 KINDS = {FILE: "file", SATURATED: "saturated", HOT: "hot", SHADOW: "shadow", RING: "ring", FOREIGN: "foreign"}
 MAX_NEGATIVE = 0.001  # largest part of negative pixels without a notice
 PEAK_SIGMA, PEAK_HALF, MAX_PEAKS = 6, 2, 2000
@@ -54,7 +54,7 @@ class Picture:
 
     @property
     def used(self):
-        """Places [n] of the observed pixels."""
+        """Indices [n] of the observed pixels."""
         if self._used is None:
             self._used = np.flatnonzero(~np.isnan(self.photons))
         return self._used
@@ -72,7 +72,8 @@ class Picture:
         self.forget()
 
     def box(self, values, at, half):
-        """Boxes [n, side, side] of values [stack] around `at` [n]; NaN off the panel."""
+        """Boxes [n, side, side] of values [stack] around `at` [n]; NaN outside the
+        panel."""
         out = np.full((len(at), 2 * half + 1, 2 * half + 1), np.nan, dtype=values.dtype)
         steps = np.arange(-half, half + 1)
         for part, rows, columns in self.panels:

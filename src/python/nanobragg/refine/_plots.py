@@ -10,7 +10,7 @@ from .._plot import Chart, image, svg, words
 from ._picture import FILE, FOREIGN, HOT, RING, SATURATED, SHADOW
 
 BLUE, ORANGE, PALE = "#0072b2", "#d55e00", "#a0c8e6"
-SHOWN, HALF, DOT, GAP = 6, 8, 6, 10  # spots; pixels to each side of a spot; screen pixels
+SHOWN, HALF, DOT, GAP = 6, 8, 6, 10  # number of spots; pixels to each side of a spot; sizes in screen pixels
 SIDE, MASK_SIDE = (2 * HALF + 1) * DOT + GAP, 1000
 MASKS = {FILE: ("file", (90, 90, 90)), SATURATED: ("saturated", (230, 159, 0)), HOT: ("hot", (213, 0, 0)),
          SHADOW: ("shadow", (0, 114, 178)), RING: ("ring", (0, 158, 115)), FOREIGN: ("foreign", (204, 121, 167))}

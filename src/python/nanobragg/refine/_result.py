@@ -13,9 +13,9 @@ from ._parameters import ROTATIONS, is_shape
 
 LEAST_CORRELATION = 0.5  # correlation of model and picture; right fits have 0.98
 MAX_CELL_CHANGE = 0.1  # relative change of a cell edge
-# Saturated pixels are the strongest pixels.  Without them a wrong number of cells can
-# explain the others, with a correlation of 0.66 to 0.93.
-LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # least correlation; least model / light; largest part below
+# Saturated pixels are the strongest pixels. Without them a wrong number of cells can
+# explain the other pixels with a correlation of 0.66 to 0.93.
+LEAST_BESIDE_FULL, FULL_PART = 0.95, 0.5  # least correlation; least model / light of a pixel; largest fraction of pixels below it
 LEAST_CLUSTERS = 3  # reflections per variable, for errors from gradients
 SPOT_HALF, MAX_SPOTS = 3, 1000  # pixels to each side of a spot
 
@@ -49,7 +49,7 @@ class Result:
     images: int = 0
     seconds: float = 0.0
     parameters: dict = dataclasses.field(default_factory=dict)
-    misset_deg: tuple | None = None  # None: orientation not refined
+    misset_deg: tuple | None = None  # None if the orientation was not refined
     rotation_sigma_deg: tuple = (0.0, 0.0, 0.0)  # about the lab axes
     rotation_sigma_counting_deg: tuple = (0.0, 0.0, 0.0)
     rotation_covariance_deg2: np.ndarray | None = None  # [3, 3]
@@ -62,7 +62,7 @@ class Result:
     peaks: int = 0
     start_agreement: float = 0.0
     agreement: float = 0.0
-    masked: dict = dataclasses.field(default_factory=dict)  # pixels by reason, and where
+    masked: dict = dataclasses.field(default_factory=dict)  # numbers of masked pixels by reason, and their positions
     footprint: object = None
     divergence: object = None
     stages: list = dataclasses.field(default_factory=list)
@@ -73,8 +73,8 @@ class Result:
     used: np.ndarray | None = None  # pixels of the last stage
     mask: np.ndarray | None = None  # 0 used, 1 file, 2 saturated, 3 hot, 4 shadow, 5 ring, 6 foreign
     stol: np.ndarray | None = None  # sin theta/lambda, 1/A
-    before: np.ndarray | None = None  # the model of the start
-    history: list = dataclasses.field(default_factory=list)  # losses per pixel
+    before: np.ndarray | None = None  # model at the start
+    history: list = dataclasses.field(default_factory=list)  # losses per pixel of all evaluations
 
     @property
     def values(self):
@@ -158,7 +158,7 @@ class _Errors:
         if self.fit.kept is None:
             return out
         shape = np.array([is_shape(name) for name in self.names])
-        out[np.ix_(shape, ~shape)] = out[np.ix_(~shape, shape)] = 0  # from different fits
+        out[np.ix_(shape, ~shape)] = out[np.ix_(~shape, shape)] = 0  # 0, because the two groups are from different fits
         names, kept = self.fit.kept[0], self.fit.kept[1 + which]
         place = [i for i, name in enumerate(self.names) if not is_shape(name)]
         of = [names.index(self.names[i]) for i in place]
@@ -167,7 +167,8 @@ class _Errors:
 
 
 def _larger(M, C, counting):
-    """M with larger variances of C or counting, and the correlations of M."""
+    """M with its variances replaced by the larger ones of C and counting. Correlations
+    are those of M."""
     larger, diagonal = np.maximum(np.diag(C), np.diag(counting)), np.diag(M)
     with np.errstate(invalid="ignore", divide="ignore"):
         grow = np.sqrt(np.maximum(1, np.nan_to_num(larger / diagonal, nan=1.0, posinf=1.0)))
@@ -175,7 +176,8 @@ def _larger(M, C, counting):
 
 
 def keep_errors(fit):
-    """Keep the errors of parameters that move spots, which later stages hold."""
+    """Store the errors of parameters that move spots, because later stages hold these
+    parameters."""
     width, fit.F_width = fit.F_width, 0.0
     errors = _Errors(fit)
     fit.F_width = width
@@ -240,7 +242,7 @@ def list_spots(fit, out):
     """List the brightest model pixels in boxes of 7 x 7, with the nearest reflections."""
     p, model, residual = fit.picture, out.model.ravel(), out.residual.ravel()
     at = np.flatnonzero(out.used.ravel() & np.isfinite(model))
-    for half in (1, SPOT_HALF):  # few pixels remain for the larger box
+    for half in (1, SPOT_HALF):  # the smaller box first, so that few pixels remain for the larger box
         at = at[_picture.tops(p.box(model, at, half))]
     at = at[np.lexsort((at, -model[at]))][:MAX_SPOTS]
     chi2 = p.box(residual, at, SPOT_HALF).astype(float)
@@ -253,19 +255,20 @@ def list_spots(fit, out):
 
 # --- the verdict ---
 def _full(fit):
-    """(number of saturated pixels, number with a far too low model)"""
+    """Return (number of saturated pixels, number of them whose model is far too low)."""
     at = np.flatnonzero(~np.isnan(fit.picture.full))
     return len(at), int((fit.model(at) < FULL_PART * fit.picture.full[at]).sum()) if len(at) else 0
 
 
 def _alike(fit):
-    """Correlation of picture and model above ring levels: backgrounds always agree."""
+    """Correlation of picture and model above the levels of rings, since backgrounds
+    always agree."""
     level = fit.picture.radial().at(fit.picture.stol[fit.at])
     return pearson(fit.counts - level, fit.model() - level)
 
 
 def _fault(fit, worst, full, out):
-    """Reason to reject the fit, or ""."""
+    """Reason for rejecting the fit, or ""."""
     for name, start, now in zip("abc", fit.start_edges, fit.edges()):
         if not abs(now / start - 1) <= MAX_CELL_CHANGE:
             return f"cell edge {name} went from {start * 1e10:.4g} to {now * 1e10:.4g} A, more than 10 %"

@@ -12,14 +12,14 @@ from ._parameters import PLACES, ROTATIONS, is_shape
 
 BLURRED_STEPS, BRIGHT_PIXELS, TURNS = 25, 30, 3
 BLURRED_CELLS = (3, 5, 8, 13)  # cells, in units of the longest edge
-BLURRED_D = (0.07, 0.05, 0, 0)  # least d of the pixels / longest edge; 0: all
+BLURRED_D = (0.07, 0.05, 0, 0)  # least d of the used pixels / longest edge; 0: all pixels
 LATER = ("cell_", *PLACES)
-FOUND = 0.5  # correlation with the last blurred crystal; right: 0.86 or more, wrong: 0.1
+FOUND = 0.5  # least correlation with the last blurred crystal; right orientations have 0.86 or more, wrong ones 0.1
 MAX_SPREAD, LEAST_SPREAD = 2.0, 0.04  # spread of scales; F with 2 % error count as exact
 # Parts of the misfit that scales explain: 0.98 and more (right spots), 0.6 (measured
 # still, other shapes of spots).  Free intensities of wrong shapes pull the orientation.
 LEAST_EXPLAINED, LEAST_PART = 0.8, 0.3
-COLLAPSED = 0.01  # part of the start value
+COLLAPSED = 0.01  # fraction of the start value; a smaller value has collapsed
 
 
 # --- blurred spots ---
@@ -124,8 +124,9 @@ def _index(fit, start):
 
 
 def find_orientation(fit):
-    """Keep a start whose lattice explains the spots; else turn it by up to 7.5 deg; else
-    fit blurred crystals, which works from degrees off (true shape: from 1 or 2 deg)."""
+    """Keep a start whose lattice explains the spots. Otherwise turn it by up to 7.5 deg,
+    or if that fails fit blurred crystals. These find orientations from several degrees
+    away, the true shape only from 1 or 2 deg."""
     if not fit.moves(*ROTATIONS):
         return
     found = fit.agrees()
@@ -142,7 +143,8 @@ def find_orientation(fit):
 
 def search_cells(fit):
     """Search N and mosaic spread if fringes make many minima: fit a Gaussian crystal,
-    then compare images.  Otherwise 2 of 3 crystals 30 % off ended with a wrong N."""
+    then compare images. Without this, 2 of 3 crystals with a start 30 % from the truth
+    ended with a wrong N."""
     fit.start = fit.remember()
     if not (fit.sim.crystal()["fringes"] and fit.moves("N_a", "N_b", "N_c", "mosaic")):
         return
@@ -166,8 +168,8 @@ def true_shape(fit):
 
 
 def true_shape_again(fit):
-    """Fit the true shape with pixels chosen again, after a search if more than noise is
-    left.  If the search made the fit worse, keep the better fit."""
+    """Fit the true shape with pixels chosen again. If the residuals exceed the noise, a
+    search comes first. If the search made the fit worse, keep the better fit."""
     fit.choose_spots()
     before, loss, searched = None, math.inf, False
     if fit.sim.crystal()["fringes"] and fit.moves("N_a", "N_b", "N_c", "mosaic"):
@@ -194,7 +196,8 @@ def _choose_width(fit):
 
 
 def _revive(fit):
-    """Restart widths that poor F made vanish: a logarithm near 0 has no slope."""
+    """Restart widths that poor F have made vanish, because a logarithm has no slope near
+    0."""
     gone = [p for p in fit.parameters.values() if p.map == "log" and not p.fixed and p.value < COLLAPSED * p.start and
             p.name not in ("fluence", "water")]
     for p in gone:
@@ -227,7 +230,7 @@ def widen(fit):
         scale_factors(fit)
 
 
-EXACT = [find_orientation, search_cells, mask_foreign, true_shape, true_shape_again]  # a picture of a joint fit
+EXACT = [find_orientation, search_cells, mask_foreign, true_shape, true_shape_again]  # stages for a picture of a joint fit
 PLAIN = [*EXACT, scale_factors]
 AUTO = [*PLAIN, widen]
 NONE = [mask_foreign, true_shape, scale_factors]
@@ -241,7 +244,8 @@ def stages_of(options):
 
 
 def _advise(fit):
-    """Notice of too few samples per pixel: they falsify fitted widths of spots."""
+    """Give a notice if pixels have too few samples, which falsify fitted widths of
+    spots."""
     crystal = fit.sim.crystal()
     typed, enough = crystal["oversample"], (crystal["resolved"] + 1) // 2
     if 0 < typed < enough and fit.moves("N_a", "N_b", "N_c", "mosaic"):

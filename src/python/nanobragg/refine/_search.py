@@ -12,7 +12,7 @@ REACH, ROUNDS, STEPS = 18, 2, 4
 CELLS_STEP, MOSAIC_STEP = 0.03, 0.12  # steps of ln N and ln spread in the first round
 MAX_MOSAIC = 90  # deg; limit of -mosaic
 GOOD_FIT = 1.03  # mean square of residuals/sigma; right fits have 1
-LITTLE = 0.02  # a scale is good if the next step lowers the loss by less
+LITTLE = 0.02  # a scale is good enough if the next step lowers the loss by less than this
 ENOUGH = 8192  # pixels that decide the best of a row of trials
 TURN, TURN_REACH, TURN_APART, TURN_PIXELS = 1.25, 6, 2.2, 16384  # step, deg; reach and least distance, steps; pixels
 

@@ -11,12 +11,12 @@ from ._parameters import is_shape
 
 EXPLAINED, ERRORS = 1.05, 4  # mean square of residuals of a complete fit; sigmas above it
 ALIKE = 0.5  # least correlation of picture and model with a found orientation
-PREPARED, TRIED, LOOKED = 4, 12, 5  # limits of evaluations: before a trial; in it; at its begin
+PREPARED, TRIED, LOOKED = 4, 12, 5  # limits of the numbers of evaluations: before a trial, during a trial, at its begin
 LINE = 0.25  # pixels: the picture cannot show a narrower width
 SLIGHT, BEGIN = 0.3, 1.5  # pixels: width for the slope of the loss; start width
 DIRECTIONS = 4  # directions of the beam along an axis
-FAR_OFF, HOPELESS = 1.5, 5.0  # times the loss without the trial; above: the trial is short; next start
-CLEAR = 10  # times the cost: a clear divergence needs few steps
+FAR_OFF, HOPELESS = 1.5, 5.0  # ratios to the loss without the trial: above the first the trial is short, above the second the next start is tried
+CLEAR = 10  # gain / cost above which a divergence is clear and needs few steps
 DIVERGENCES = ("hdivrange", "vdivrange")
 
 
@@ -32,7 +32,7 @@ class Trial:
 
 
 class _Before:
-    """State of a fit before a trial: all that a trial changes."""
+    """State of a fit before a trial: everything that a trial changes."""
 
     def __init__(self, fit, marked):
         self.state, self.stand = fit.sim.state(), fit.remember()
@@ -143,7 +143,8 @@ class _Footprint(_Way):
             _add(self.fit, marked, name)
 
     def hold(self, marked):
-        """Hold widths at 0 that no pixel shows; returns the number of parameters left."""
+        """Hold at 0 the widths that are too small for any pixel to show. Returns the
+        number of parameters left."""
         numbers = 3
         for name in self.names[:2]:
             p = self.fit.parameters[name]
@@ -198,7 +199,8 @@ class _Divergence(_Way):
                 _add(self.fit, marked, name)
 
     def hold(self, marked):
-        """Remove widths that no pixel shows; returns the number left."""
+        """Remove widths that are too small for any pixel to show. Returns the number
+        left."""
         p, least = self.fit.parameters, LINE * self.angle
         gone = [name for name in DIVERGENCES if name in p and p[name].value < least]
         for name in gone:

@@ -41,11 +41,11 @@ class Bench:
 
 def _work(pipe, start, job, threads, place):
     """Worker process: answers (number, method, arguments) with (number, value, notes)."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ignored, because the parent ends this process
     notes = []
     try:
         bench = Bench(start, start.open(lambda line: None), threads, place, notes.append)
-    except Exception as error:  # raised in the parent
+    except Exception as error:  # the parent raises it again
         pipe.send((-1, error, []))
         return
     while True:
@@ -98,7 +98,7 @@ class Workers:
         except EOFError:
             raise RuntimeError("a process of the fit ended; it may have run out of memory") from None
         for line in notes:
-            if line not in self.said:  # once for all processes
+            if line not in self.said:  # print each line once for all processes
                 self.notice(line)
             self.said.add(line)
         if isinstance(value, Exception):
@@ -106,7 +106,8 @@ class Workers:
         return k, value
 
     def each(self, method, tasks, sticky=True):
-        """Call method for {k: arguments}; yield (k, value).  sticky: one worker per k."""
+        """Call method for {k: arguments}; yield (k, value). sticky: the same k always
+        goes to the same worker."""
         if self.bench:
             for k, args in tasks.items():
                 yield k, getattr(self.job, method)(self.bench, k, *args)
