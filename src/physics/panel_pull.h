@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** nb_ray_slope_to in reverse: slopes of a sum over rays by each number that describes a
- * panel's position. One pass over the rays then serves all parameters of the detector.
- * "Slope by x" is the derivative of the sum by x. */
+/** Slopes of a sum over rays by each number that describes a panel's position, in reverse
+ * mode: one pass over the rays serves all parameters of the detector. "Slope by x" is the
+ * derivative of the sum by x. */
 #ifndef NB_PHYSICS_PANEL_PULL_H
 #define NB_PHYSICS_PANEL_PULL_H
 
@@ -81,7 +81,7 @@ NB_HD nb_vec3 nb_pull_layer(const nb_panel *panel, const nb_sensor *sensor,
 }
 
 /** Add the slopes by a curved panel and its layer to *to. by_R: slope by the distance R
- * of the ray's end point (nb_moving_curved). */
+ * of the ray's end point. */
 NB_HD void nb_pull_curved(const nb_panel *panel, const nb_sensor *sensor,
                           const nb_pull_point *at, const nb_ray_slope *by, double by_R,
                           nb_panel_slope *to)

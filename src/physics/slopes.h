@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /** Derivatives (slopes) of the terms of a pixel's sum (docs/physics.md, section 26):
- * slopes of the lattice transform and of F by the Miller indices, and slopes of a ray's
- * direction, solid angle and capture by the detector's position. */
+ * slopes of the lattice transform and of F by the Miller indices, of the polarization,
+ * of a curved panel's directions and of the depth in a layer. panel_pull.h has slopes by
+ * the detector's position. */
 #ifndef NB_PHYSICS_SLOPES_H
 #define NB_PHYSICS_SLOPES_H
 
@@ -309,22 +310,6 @@ typedef struct nb_ray_slope {
     double omega, capture;
 } nb_ray_slope;
 
-/** End point of a ray on a moving panel (x, R, d, u), its slopes (dx, dR, dd, du). */
-typedef struct nb_moving_point {
-    nb_vec3 x, dx; /* m; flat panels only */
-    double R, dR;  /* distance from the sample, m */
-    nb_vec3 d, dd; /* direction from the sample, unit */
-    double u, du;  /* curved panel: the angle along fast */
-} nb_moving_point;
-
-NB_HD void nb_moving_direction(nb_moving_point *p)
-{
-    p->R = nb_norm(p->x);
-    p->d = nb_scale(1.0 / p->R, p->x);
-    p->dR = nb_dot(p->d, p->dx);
-    p->dd = nb_scale(1.0 / p->R, nb_sub(p->dx, nb_scale(p->dR, p->d)));
-}
-
 /** Angles u, v of a point of a curved panel; direction e; slopes of e by u, v and roll. */
 typedef struct nb_curved_frame {
     double u, v;
@@ -349,34 +334,6 @@ NB_HD nb_curved_frame nb_curved_frame_at(const nb_panel *panel, double F, double
     return c;
 }
 
-/** The direction comes from the angles and the roll: no large numbers are subtracted. */
-NB_HD void nb_moving_curved(const nb_panel *panel, const nb_panel_slope *by, double F,
-                            double S, double O, double dO, nb_moving_point *p)
-{
-    const nb_curved_frame c = nb_curved_frame_at(panel, F, S);
-    double D = panel->distance;
-    p->u = c.u;
-    p->du = -(by->Fbeam + c.u * by->distance) / D;
-    p->R = D + O;
-    p->dR = by->distance + dO;
-    p->d = c.e;
-    p->dd = nb_add(nb_scale(p->du, c.by_u),
-                   nb_add(nb_scale(-(by->Sbeam + c.v * by->distance) / D, c.by_v),
-                          nb_scale(by->roll, c.by_roll)));
-    p->x = p->dx = nb_v3(0, 0, 0);
-}
-
-NB_HD void nb_moving_flat(const nb_panel *panel, const nb_panel_slope *by, double F,
-                          double S, double O, double dO, nb_moving_point *p)
-{
-    p->x = nb_panel_point(panel, F, S, O);
-    p->dx = nb_add(nb_add(by->pix0, nb_scale(F, by->fast)),
-                   nb_add(nb_scale(S, by->slow),
-                          nb_add(nb_scale(O, by->normal), nb_scale(dO, panel->normal))));
-    p->u = p->du = 0;
-    nb_moving_direction(p);
-}
-
 /* The last coefficient of the series in nb_mean_depth_slope. */
 #define NB_DEPTH_SLOPE_5 (7601.0 / 1307674368000.0)
 
@@ -391,63 +348,6 @@ NB_HD double nb_mean_depth_slope(double path)
                                             y * (-1.0 / 5322240 + y * NB_DEPTH_SLOPE_5))));
     e = exp(-path);
     return -1.0 / y + e / ((1 - e) * (1 - e));
-}
-
-/** If the sensor has mean depths, move the point from the front face of layer t to the
- * layer's mean depth. Returns the slope of the layer's capture. */
-NB_HD double nb_moving_layer(const nb_panel *panel, const nb_sensor *sensor,
-                             const nb_panel_slope *by, int t, nb_moving_point *p)
-{
-    double y = nb_layer_path(panel, sensor, p->d), dy, g = 1, dg = 0, m, dm, capture;
-    if (!panel->curved) {
-        g = nb_dot(p->d, panel->normal);
-        dg = nb_dot(p->dd, panel->normal) + nb_dot(p->d, by->normal);
-    }
-    dy = y * (by->layer_step / sensor->layer_step + by->mu / sensor->mu - dg / g);
-    capture = (-t * exp(-t * y) + (t + 1) * exp(-(t + 1) * y)) * dy;
-    if (!sensor->mean_depth)
-        return capture;
-    m = nb_mean_depth(y, nb_stopped(y));
-    dm = m * by->layer_step + sensor->layer_step * nb_mean_depth_slope(y) * dy;
-    m *= sensor->layer_step;
-    if (panel->curved) {
-        p->R += m;
-        p->dR += dm;
-        return capture;
-    }
-    p->x = nb_add(p->x, nb_scale(m, panel->normal));
-    p->dx = nb_add(p->dx, nb_add(nb_scale(dm, panel->normal), nb_scale(m, by->normal)));
-    nb_moving_direction(p);
-    return capture;
-}
-
-/** Slope of the solid angle `omega`. */
-NB_HD double nb_solid_angle_slope(const nb_panel *panel, const nb_panel_slope *by,
-                                  const nb_moving_point *p, double omega)
-{
-    if (!panel->curved && !panel->point_pixel)
-        return omega * (by->close_distance / panel->close_distance - 3 * p->dR / p->R);
-    if (panel->curved && panel->exact_omega)
-        return omega * (-2 * by->distance / panel->distance - tan(p->u) * p->du);
-    return -2 * omega * p->dR / p->R;
-}
-
-/** The slope of `ray` = nb_ray_to(panel, sensor, F, S, layer). */
-NB_HD nb_ray_slope nb_ray_slope_to(const nb_panel *panel, const nb_sensor *sensor,
-                                   const nb_panel_slope *by, double F, double S,
-                                   int layer, const nb_ray *ray)
-{
-    double O = layer * sensor->layer_step, dO = layer * by->layer_step;
-    nb_moving_point p;
-    nb_ray_slope out;
-    if (panel->curved)
-        nb_moving_curved(panel, by, F, S, O, dO, &p);
-    else
-        nb_moving_flat(panel, by, F, S, O, dO, &p);
-    out.capture = sensor->absorb ? nb_moving_layer(panel, sensor, by, layer, &p) : 0;
-    out.direction = p.dd;
-    out.omega = nb_solid_angle_slope(panel, by, &p, ray->omega);
-    return out;
 }
 
 #endif

@@ -356,8 +356,9 @@ NB_STAGE void aim_sources(const nb_vector_slopes *t, const nb_vector_plan *p,
 typedef struct slope_block {
     const nb_vector_slopes *t;
     const nb_vector_plan *plan;
-    nb_pixel_slopes *pixels; /* [lanes] */
-    nb_pixel_point points[NB_W];
+    nb_pixel_place pixels[NB_W];
+    nb_pull_point points[NB_W], first[NB_W];
+    nb_pixel_totals totals[NB_W];
     int lanes;
 } slope_block;
 
@@ -381,7 +382,7 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
     int i;
     for (i = 0; i < SLOPE_SUMS; i++)
         sum[i] = b->t->unit * total[i][lane];
-    memset(to, 0, offsetof(nb_slope_sums, entry));
+    nb_clear_sums(b->t->job, to);
     to->background = b->t->weights;
     to->crystal = sum[SLOPE_IMAGE];
     to->image = sum[SLOPE_IMAGE] + sc->background * to->background;
@@ -404,17 +405,11 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
 /** The block's rays to one sub-pixel and layer. b->points holds the same rays. */
 static rays block_rays(slope_block *b, int layer, int subf, int subs)
 {
-    const nb_panel *panel = b->pixels->panel;
-    const int os = b->plan->scene.oversample;
     rays r;
     int i, half, lane;
-    for (lane = 0; lane < NB_W; lane++) {
-        nb_pixel_point *at = &b->points[lane];
-        at->F = nb_subpixel(panel->pixel_fast, os, b->pixels[lane].f, subf);
-        at->S = nb_subpixel(panel->pixel_slow, os, b->pixels[lane].s, subs);
-        at->layer = layer;
-        at->ray = nb_ray_to(panel, b->pixels->sensor, at->F, at->S, layer);
-    }
+    for (lane = 0; lane < NB_W; lane++)
+        nb_pull_point_to(&b->plan->scene, &b->pixels[lane], subf, subs, layer,
+                         &b->points[lane]);
     memset(&r, 0, sizeof r);
     for (half = 0; half < 2; half++)
         for (i = 0; i < NB_H; i++) {
@@ -435,6 +430,8 @@ static void add_block_rays(slope_block *b, int layer, int subf, int subs)
     double total[SLOPE_SUMS][NB_W];
     rays r = block_rays(b, layer, subf, subs);
     int lane, i;
+    if (layer + subf + subs == 0)
+        memcpy(b->first, b->points, sizeof b->first);
     if (dark) {
         memset(run.total, 0, sizeof run.total);
     } else {
@@ -445,27 +442,27 @@ static void add_block_rays(slope_block *b, int layer, int subf, int subs)
         spread_lanes(&run.total[i], total[i]);
     for (lane = 0; lane < b->lanes; lane++) {
         lane_sums(b, (const double(*)[NB_W])total, lane, &sums);
-        nb_slopes_add(b->t->job, &b->points[lane], &sums, &b->pixels[lane]);
+        nb_totals_add(b->t->job, &b->pixels[lane], &b->points[lane], &sums,
+                      &b->totals[lane]);
     }
 }
 
-/** Slopes of the block's first n pixels, whose panel, f and s are set. */
+/** Slopes of the block's first n pixels, which are set. */
 static void block_slopes(slope_block *b, int n, double *out, size_t stride)
 {
-    const int os = b->plan->scene.oversample;
+    const int os = b->plan->scene.oversample, panel = (int)(b->plan - b->t->plans);
     int lane, layer, subf, subs;
     b->lanes = n;
-    for (lane = 0; lane < NB_W; lane++) {
-        nb_pixel_slopes *pixel = &b->pixels[lane];
-        memset(&pixel->sums, 0, offsetof(nb_slope_sums, entry));
-        memset(pixel->place, 0, (size_t)b->t->job->count * sizeof *pixel->place);
-    }
+    for (lane = 0; lane < n; lane++)
+        nb_clear_totals(b->t->job, &b->totals[lane]);
     for (layer = 0; layer < b->pixels->sensor->layers; layer++)
         for (subs = 0; subs < os; subs++)
             for (subf = 0; subf < os; subf++)
                 add_block_rays(b, layer, subf, subs);
-    for (lane = 0; lane < n; lane++)
-        nb_slopes_finish(b->t->job, &b->pixels[lane], out + lane, stride);
+    for (lane = 0; lane < n; lane++) {
+        nb_totals_finish(b->t->job, &b->pixels[lane], &b->first[lane], &b->totals[lane]);
+        nb_totals_contract(b->t->job, panel, &b->totals[lane], out + lane, stride);
+    }
 }
 
 static void flat_sums(const nb_vector_slopes *t, const nb_vector_plan *p, vd2 f, int s,
@@ -562,17 +559,15 @@ typedef struct slope_batch {
 static void curved_slopes(const slope_batch *b, int n, const double *fast, double *out,
                           size_t stride)
 {
-    double place[NB_W][NB_VARIABLES_MAX];
-    nb_pixel_slopes pixels[NB_W];
-    slope_block block = {.t = b->t, .plan = b->plan, .pixels = pixels};
-    const nb_panel *panel = &b->t->job->scene->panels[b->plan - b->t->plans];
-    for (int k = 0; k < NB_W; k++) {
-        pixels[k].place = place[k];
-        pixels[k].panel = panel;
-        pixels[k].sensor = &b->t->job->scene->sensors[panel->sensor];
-        pixels[k].s = b->slow;
-        pixels[k].f = (int)fast[k];
-    }
+    const nb_scene *sc = b->t->job->scene;
+    const nb_panel *panel = &sc->panels[b->plan - b->t->plans];
+    slope_block block;
+    block.t = b->t;
+    block.plan = b->plan;
+    for (int k = 0; k < NB_W; k++)
+        block.pixels[k] =
+            (nb_pixel_place){panel, &sc->sensors[panel->sensor], (int)fast[k], b->slow,
+                             nb_slope_job_moves(b->t->job)};
     block_slopes(&block, n, out, stride);
 }
 

@@ -3,6 +3,9 @@
 #ifndef NB_RENDER_PIXEL_SUMS_H
 #define NB_RENDER_PIXEL_SUMS_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "../physics/panel_pull.h"
 #include "sums.h"
 
@@ -13,7 +16,7 @@ enum { NB_ENTRIES_MAX = NB_DEVICE_ENTRIES };
 enum { NB_ENTRIES_MAX = NB_VARIABLES_MAX };
 #endif
 
-/** The sums of nb_slope_sum, of a ray or a pixel. */
+/** The sums of nb_slope_sum, of a ray. */
 typedef struct nb_slope_sums {
     double image;      /* F^2 L^2, the water and other materials */
     double crystal;    /* F^2 L^2 */
@@ -29,52 +32,15 @@ typedef struct nb_slope_sums {
     double entry[NB_ENTRIES_MAX];
 } nb_slope_sums;
 
-/** A pixel while its rays are added. */
-typedef struct nb_pixel_slopes {
-    nb_slope_sums sums; /* weighted sums over all rays; member `ray` is not used */
-    double *place;      /* [count]: slope by the detector's motion, before the scale */
-    const nb_panel *panel;
-    const nb_sensor *sensor;
-    int f, s;
-} nb_pixel_slopes;
+/* --- the totals of a pixel: sums over its rays, with slopes by the detector's position.
+ * The slope by a parameter is a weighted sum of the totals (contraction) --- */
 
-/** A point of the pixel in a layer, and the ray to it. */
-typedef struct nb_pixel_point {
-    double F, S; /* m */
-    int layer;
-    nb_ray ray;
-} nb_pixel_point;
-
-/** Add a ray with its sums to a pixel. */
-void nb_slopes_add(const nb_slope_job *job, const nb_pixel_point *at,
-                   const nb_slope_sums *ray, nb_pixel_slopes *pixel);
-
-/** Set out[0] to the image and out[p stride], p = 1 ... count, to the parameters' slopes. */
-void nb_slopes_finish(const nb_slope_job *job, const nb_pixel_slopes *pixel, double *out,
-                      size_t stride);
-
-/* --- the totals of a pixel, including slopes by the detector's position. The slope by a
- * parameter is a weighted sum of the totals. A GPU adds a pixel's rays to the totals;
- * nb_slopes_add adds rays for one parameter after the other --- */
-
-enum { NB_PANEL_NUMBERS = sizeof(nb_panel_slope) / sizeof(double) };
-
-/** Indices of the totals. */
+/** Indices of the totals. Those before NB_TOTAL_PANEL have the order of nb_slope_sums. */
 enum nb_slope_total {
     NB_TOTAL_IMAGE,
-    NB_TOTAL_CRYSTAL,
-    NB_TOTAL_BACKGROUND,
-    NB_TOTAL_INDEX,
-    NB_TOTAL_CELLS = NB_TOTAL_INDEX + 9,
-    NB_TOTAL_MOSAIC = NB_TOTAL_CELLS + 3,
-    NB_TOTAL_PHI,
-    NB_TOTAL_OSC,
-    NB_TOTAL_FUDGE,
-    NB_TOTAL_WAVE,
-    NB_TOTAL_SPECTRUM,
-    NB_TOTAL_POLAR,
-    NB_TOTAL_DEFAULT_F,
-    NB_TOTAL_PANEL, /* the numbers of nb_panel_slope, in its order */
+    NB_TOTAL_POLAR = offsetof(nb_slope_sums, polarization) / sizeof(double),
+    NB_TOTAL_PANEL = offsetof(nb_slope_sums, ray) / sizeof(double),
+    NB_PANEL_NUMBERS = sizeof(nb_panel_slope) / sizeof(double), /* in its order */
     NB_TOTAL_ENTRY = NB_TOTAL_PANEL + NB_PANEL_NUMBERS,
     NB_TOTALS = NB_TOTAL_ENTRY + NB_DEVICE_ENTRIES
 };
@@ -83,7 +49,10 @@ enum nb_slope_total {
 typedef struct nb_pixel_totals {
     double sum[NB_TOTAL_PANEL];
     nb_panel_slope place;
-    double entry[NB_DEVICE_ENTRIES];
+    double entry[NB_ENTRIES_MAX];
+#ifndef NB_GPU
+    double beam[2];
+#endif
 } nb_pixel_totals;
 
 /** The pixel whose rays are added. */
@@ -94,6 +63,24 @@ typedef struct nb_pixel_place {
     int moves; /* some parameter moves the detector */
 } nb_pixel_place;
 
+NB_HD void nb_clear_sums(const nb_slope_job *job, nb_slope_sums *s)
+{
+    memset(s, 0, offsetof(nb_slope_sums, entry));
+    for (int i = 0; i < job->n_entries; i++)
+        s->entry[i] = 0;
+}
+
+NB_HD void nb_clear_totals(const nb_slope_job *job, nb_pixel_totals *t)
+{
+    const size_t entries = (int)NB_ENTRIES_MAX > (int)NB_DEVICE_ENTRIES
+                               ? (size_t)job->n_entries
+                               : NB_DEVICE_ENTRIES;
+    memset(t, 0, offsetof(nb_pixel_totals, entry) + entries * sizeof *t->entry);
+#ifndef NB_GPU
+    t->beam[0] = t->beam[1] = 0;
+#endif
+}
+
 /** Add a ray with its sums to the totals. */
 NB_HD void nb_totals_add(const nb_slope_job *job, const nb_pixel_place *pixel,
                          const nb_pull_point *at, const nb_slope_sums *ray,
@@ -101,23 +88,14 @@ NB_HD void nb_totals_add(const nb_slope_job *job, const nb_pixel_place *pixel,
 {
     const int by_ray = job->scene->oversample_omega;
     double omega = by_ray ? at->ray.omega : 1.0, weight = at->ray.capture * omega;
-    double *sum = to->sum;
+    const double *number = (const double *)ray;
     int i;
-    sum[NB_TOTAL_IMAGE] += weight * ray->image;
-    sum[NB_TOTAL_CRYSTAL] += weight * ray->crystal;
-    sum[NB_TOTAL_BACKGROUND] += weight * ray->background;
-    for (i = 0; i < 9; i++)
-        sum[NB_TOTAL_INDEX + i] += weight * ray->index[i];
-    for (i = 0; i < 3; i++)
-        sum[NB_TOTAL_CELLS + i] += weight * ray->cells[i];
-    sum[NB_TOTAL_MOSAIC] += weight * ray->mosaic;
-    sum[NB_TOTAL_PHI] += weight * ray->phi;
-    sum[NB_TOTAL_OSC] += weight * ray->osc;
-    sum[NB_TOTAL_FUDGE] += weight * ray->fudge;
-    sum[NB_TOTAL_WAVE] += weight * ray->wave;
-    sum[NB_TOTAL_SPECTRUM] += weight * ray->spectrum;
-    sum[NB_TOTAL_POLAR] += weight * ray->polarization;
-    sum[NB_TOTAL_DEFAULT_F] += weight * ray->default_F;
+    for (i = 0; i < NB_TOTAL_PANEL; i++)
+        to->sum[i] += weight * number[i];
+#ifndef NB_GPU
+    for (i = 0; i < 2; i++)
+        to->beam[i] += weight * ray->beam[i];
+#endif
     for (i = 0; i < job->n_entries; i++)
         to->entry[i] += weight * ray->entry[i];
     if (pixel->moves) {
@@ -181,6 +159,16 @@ NB_HD void nb_totals_finish(const nb_slope_job *job, const nb_pixel_place *pixel
     for (i = 0; i < job->n_entries; i++)
         t->entry[i] *= factor;
     t->sum[NB_TOTAL_POLAR] += image * by_K * omega;
+#ifndef NB_GPU
+    for (i = 0; i < 2; i++)
+        t->beam[i] *= factor;
+    for (i = 0; i < 2 && polar; i++)
+        if (job->beam[i])
+            t->beam[i] += image * omega *
+                          nb_polarization_turn(
+                              sc->beam.polarization, sc->beam.sources[0].incident,
+                              first->ray.direction, sc->beam.polar_axis, job->beam[i][0]);
+#endif
     if (!pixel->moves)
         return;
     nb_scale_place(factor, &t->place);
@@ -207,6 +195,11 @@ typedef struct nb_contraction {
 nb_status nb_contraction_build(const nb_slope_job *job, nb_contraction *out,
                                nb_error *err);
 void nb_contraction_free(nb_contraction *c); /* The contraction may be all zero. */
+
+/** Set out[0] to the image and out[p stride], p = 1 ... count, to the parameters' slopes,
+ * from the finished totals of a pixel of this panel. */
+void nb_totals_contract(const nb_slope_job *job, int panel, const nb_pixel_totals *t,
+                        double *out, size_t stride);
 
 /** True if a parameter moves the detector. */
 int nb_slope_job_moves(const nb_slope_job *job);

@@ -242,13 +242,6 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
         to->spectrum += wave * job->spectrum[j];
 }
 
-NB_HD void nb_clear_sums(const nb_slope_job *job, nb_slope_sums *s)
-{
-    memset(s, 0, offsetof(nb_slope_sums, entry));
-    for (int i = 0; i < job->n_entries; i++)
-        s->entry[i] = 0;
-}
-
 NB_HD void nb_sum_ray(const nb_slope_job *job, const nb_ray *ray, nb_slope_sums *sums)
 {
     const nb_scene *sc = job->scene;
@@ -266,6 +259,53 @@ NB_HD void nb_sum_ray(const nb_slope_job *job, const nb_ray *ray, nb_slope_sums 
             nb_run_orientation(&run, m);
         nb_run_source(&run, ray, j, sums);
     }
+}
+
+/* --- the totals of a pixel --- */
+
+/** Set *at to ray `ray` of a pixel. Not inlined on a GPU: many kernels would have copies. */
+NB_HD_CALL void nb_pixel_aim(const nb_scene *sc, const nb_pixel_place *pixel, int ray,
+                             nb_pull_point *at)
+{
+    const int os = sc->oversample;
+    nb_pull_point_to(sc, pixel, ray % os, ray / os % os, ray / os / os, at);
+}
+
+NB_HD_CALL void nb_pixel_take(const nb_slope_job *job, const nb_pixel_place *pixel,
+                              const nb_pull_point *at, const nb_slope_sums *ray,
+                              nb_pixel_totals *to)
+{
+    nb_totals_add(job, pixel, at, ray, to);
+}
+
+NB_HD_CALL void nb_pixel_finish(const nb_slope_job *job, const nb_pixel_place *pixel,
+                                const nb_pull_point *first, nb_pixel_totals *t)
+{
+    nb_totals_finish(job, pixel, first, t);
+}
+
+NB_HD int nb_pixel_rays(const nb_scene *sc, const nb_pixel_place *pixel)
+{
+    return sc->oversample * sc->oversample * pixel->sensor->layers;
+}
+
+/** Make the totals of a pixel with every operation in double. */
+NB_HD void nb_pixel_exact(const nb_slope_job *job, const nb_pixel_place *pixel,
+                          nb_pixel_totals *t)
+{
+    const int rays = nb_pixel_rays(job->scene, pixel);
+    nb_slope_sums sums;
+    nb_pull_point at, first;
+    int i;
+    nb_clear_totals(job, t);
+    for (i = 0; i < rays; i++) {
+        nb_pixel_aim(job->scene, pixel, i, &at);
+        if (i == 0)
+            first = at;
+        nb_sum_ray(job, &at.ray, &sums);
+        nb_pixel_take(job, pixel, &at, &sums, t);
+    }
+    nb_pixel_finish(job, pixel, &first, t);
 }
 
 #endif

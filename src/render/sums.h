@@ -31,21 +31,21 @@ enum nb_slope_sum {
     NB_SLOPE_BEAM = 512
 };
 
-/** Slopes of the scene's numbers by one parameter: changes per unit of the parameter. */
+/** Slopes of the scene's numbers by one parameter: changes per unit of the parameter. The
+ * numbers up to default_F are in the order of nb_slope_sums (pixel_sums.h). */
 typedef struct nb_tangent {
-    double index[9]; /* dh_i = index[3 i + j] h_j */
-    double cells[3]; /* change of N */
-    double mosaic;   /* mosaic spread, rad */
-    double phi, osc; /* rotation and oscillation, rad */
-    double fudge;    /* shape factor */
-    double wave;     /* dlambda/lambda of all sources */
-    double spectrum; /* factor of nb_slope_job.spectrum */
-    double beam[2];  /* factors of nb_slope_job.beam */
-    /* relative change of the crystal's photons, and of all photons */
-    double crystal, image;
-    double background;   /* change of scene.background, electrons^2 */
-    double polarization; /* change of Kahn's K */
-    double default_F;    /* change of default_F, electrons */
+    double image, crystal; /* relative changes of all photons, of the crystal's photons */
+    double background;     /* change of scene.background, electrons^2 */
+    double index[9];       /* dh_i = index[3 i + j] h_j */
+    double cells[3];       /* change of N */
+    double mosaic;         /* mosaic spread, rad */
+    double phi, osc;       /* rotation and oscillation, rad */
+    double fudge;          /* shape factor */
+    double wave;           /* dlambda/lambda of all sources */
+    double spectrum;       /* factor of nb_slope_job.spectrum */
+    double polarization;   /* change of Kahn's K */
+    double default_F;      /* change of default_F, electrons */
+    double beam[2];        /* factors of nb_slope_job.beam */
     /* number of the entry of nb_slope_job.entries that changes by 1 electron, or -1 */
     int entry;
     /* [n_panels], owned by the job; NULL: the detector does not move */

@@ -10,6 +10,7 @@ build=${NB_BUILD:?} cc=${CC:-gcc} python=${PYTHON:-python3}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failed=0 n=0
+headers="src/physics/slopes.h src/physics/panel_pull.h src/render/pixel_sums.h src/render/ray_sums.h"
 
 "$python" tests/check/mutants.py slopes . "$work/tree" || exit 1
 # link NAME: links the program with this mutant in the files of src/derive and src/render;
@@ -17,8 +18,8 @@ failed=0 n=0
 link() {
     local file objects=
     for file in src/derive/*.c src/render/scalar_sums.c; do
-        (cd "$work/tree" && grep -q "NB_MUTANT($1," "$file" src/physics/slopes.h src/render/ray_sums.h) || continue
-        grep -q "NB_MUTANT($1," "$work/tree/$file" || grep -q 'nb_slopes_add\|sum_ray' "$file" || continue
+        (cd "$work/tree" && grep -q "NB_MUTANT($1," "$file" $headers) || continue
+        grep -q "NB_MUTANT($1," "$work/tree/$file" || grep -q nb_pixel_exact "$file" || continue
         $cc -std=gnu11 -O1 -ffp-contract=off -fno-math-errno -fopenmp -include "$work/tree/chosen.h" \
             -DNB_MUTATE="NB_MUTANT_$1" -c "$work/tree/$file" -o "$work/$(basename "$file" .c).o" || return 1
         objects="$objects $work/$(basename "$file" .c).o"
