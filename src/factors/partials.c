@@ -9,16 +9,16 @@
 #include "model.h"
 #include "factors.h"
 
-#define TERMS_DIRECT                                                                     \
 /* with -sf_method auto, limit of atoms x operators x reflections for a direct sum */
-5e7
+#define TERMS_DIRECT 5e7
+
 /* if there are more terms, a note gives the estimated time */
 #define TERMS_TO_NOTE 5e9
 #define SECONDS_A_TERM 6e-10 /* seconds of one thread (reports/cpu) */
 #define LEAST_DMIN 0.25      /* A; s = 4/A, because the table of f0 ends at s/2 = 2/A */
 
-    /** Data of a sum over a model. */
-    typedef struct making {
+/** Data of a sum over a model. */
+typedef struct making {
     const nb_structure *structure;
     const nb_model_options *options;
     const char *name;

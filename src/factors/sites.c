@@ -136,12 +136,11 @@ static nb_status atoms_check(const nb_structure *structure,
 #define FRAME_EDGES 1e-3      /* limit of the relative difference of edges from SCALEn */
 #define FRAME_ANGLES 0.1      /* deg; limit of the difference of angles from SCALEn */
 #define SPECIAL_DISTANCE 0.5  /* A; nearer images are one site in PDB and mmCIF */
-#define SPECIAL_OCCUPANCY                                                                \
 /* if the order times q is larger, q of the file is not yet divided by the order */
-1.01
+#define SPECIAL_OCCUPANCY 1.01
 
-    /** Transform of Cartesian to fractional coordinates: x = M r + v. */
-    typedef struct frame {
+/** Transform of Cartesian to fractional coordinates: x = M r + v. */
+typedef struct frame {
     double M[9], v[3];
 } frame;
 
