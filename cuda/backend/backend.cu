@@ -23,8 +23,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc,
     return nb_cuda_render_request(state, sc, request, planes->image, err);
 }
 
-/** Estimated seconds: the start of the first context and the upload of the table of F,
- * once; the transfer over PCIe and the kernel, for each image. */
+/** Estimated seconds. The first context and the upload of the table of F are counted
+ * once, the transfer over PCIe and the kernel for each image. */
 static double estimate(const nb_scene *sc, const nb_render_options *options, char *why,
                        size_t why_size)
 {

@@ -14,7 +14,7 @@ nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing)
 {
     if (code == cudaSuccess)
         return NB_OK;
-    cudaGetLastError(); /* clear the error, if possible */
+    cudaGetLastError(); /* clears the error, if possible */
     if (code == cudaErrorDevicesUnavailable)
         return nb_fail(err, NB_ERR_DEVICE,
                        "cuda: the device is busy or in exclusive use (%s)", doing);
@@ -108,7 +108,8 @@ static void recall_device(nb_cuda_device *d)
 {
     enum { EMPTY, TAKEN, FULL };
     static nb_cuda_device known[KNOWN];
-    static std::atomic<int> is[KNOWN]; /* EMPTY at first */
+    /* state of each entry of `known`; EMPTY at first */
+    static std::atomic<int> is[KNOWN];
     const int i = d->index;
     int empty = EMPTY;
     if (i < KNOWN && is[i].load(std::memory_order_acquire) == FULL) {
@@ -162,7 +163,7 @@ int nb_cuda_probe(int index, nb_cuda_device *device, char *why, size_t why_size)
 int nb_cuda_may_be_present(void)
 {
     static const char *const files[] = {"/dev/nvidiactl",
-                                        "/dev/dxg"}; /* dxg: Linux on Windows */
+                                        "/dev/dxg"}; /* dxg: Linux that runs on Windows */
     for (const char *file : files)
         if (access(file, F_OK) == 0)
             return 1;

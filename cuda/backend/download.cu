@@ -13,12 +13,16 @@
 enum {
     MAX_THREADS = 16,
     SLOTS = 8,
-    CHUNK = 1024 * 1024,    /* largest chunk, bytes; a small image has SLOTS chunks */
-    LEAST = 256 * 1024,     /* smallest chunk, except the last one */
-    SLICE = 4096,           /* slices of threads are multiples of this */
-    PIECE = 256 * 1024,     /* a piece of nb_cuda_pieces: a band of 65536 floats */
-    SHARE = 256 * 1024,     /* smallest number of bytes for a thread that sends */
-    SMALL = 2 * 1024 * 1024 /* one thread copies, as waking other threads takes longer */
+    CHUNK = 1024 * 1024, /* largest chunk, bytes; a small image has SLOTS chunks */
+    LEAST = 256 * 1024,  /* smallest chunk, except the last one */
+    /* sizes of the threads' slices are multiples of this, bytes */
+    SLICE = 4096,
+    PIECE = 256 * 1024, /* a piece of nb_cuda_pieces: a band of 65536 floats */
+    /* smallest number of bytes for which a further thread helps to send */
+    SHARE = 256 * 1024,
+    /* up to this number of bytes one thread copies, because waking other threads takes
+     * longer */
+    SMALL = 2 * 1024 * 1024
 };
 
 struct nb_cuda_ring {
@@ -38,7 +42,8 @@ typedef struct copy_job {
     alignas(64) std::atomic<size_t> arrived; /* number of chunks in the ring */
     alignas(64) std::atomic<int> failed;     /* a cudaError_t */
     struct {
-        alignas(64) std::atomic<int> left; /* threads that still copy from this slot */
+        /* number of threads that still copy from this slot */
+        alignas(64) std::atomic<int> left;
     } slot[SLOTS];
 } copy_job;
 
@@ -177,8 +182,8 @@ static nb_status reserve_pinned(nb_cuda_ring *ring, size_t bytes, nb_error *err)
     return NB_OK;
 }
 
-/** Get the attributes that the toolkit has of memory. Returns 0 for memory that it does
- * not know. */
+/** Get the attributes that the toolkit has of memory. Returns 0 for memory that the
+ * toolkit does not know. */
 static int know(const void *memory, cudaPointerAttributes *about)
 {
     if (cudaPointerGetAttributes(about, memory) == cudaSuccess)
@@ -244,7 +249,7 @@ nb_status nb_cuda_download(nb_cuda_ring *ring, void *to, const void *from, size_
         nb_cuda_parallel(job.bytes <= SMALL ? 1 : ring->threads, copy_chunks, &job);
         st = nb_cuda_check(err, (cudaError_t)job.failed.load(), "rendering");
     }
-    if (st) /* all transfers must end before the slots are freed */
+    if (st) /* wait, because all transfers must end before the slots are freed */
         cudaStreamSynchronize(stream);
     return st;
 }

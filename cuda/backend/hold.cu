@@ -36,7 +36,7 @@ void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes)
     for (size_t take = free_bytes; take > bytes && take - bytes >= step; take -= step)
         if (cudaMalloc(&memory, (take - bytes) / step * step) == cudaSuccess)
             return memory;
-    cudaGetLastError(); /* clear the error */
+    cudaGetLastError(); /* clears the error */
     return NULL;
 }
 

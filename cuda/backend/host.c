@@ -17,7 +17,7 @@ const nb_feature nb_cuda_feature = {"CUDA", 0,
 
 int nb_cuda_parse(const char *word, nb_device *device)
 {
-    const size_t prefix = sizeof "cuda"; /* with the colon */
+    const size_t prefix = sizeof "cuda"; /* length of "cuda:", with the colon */
     size_t digits;
     *device = (nb_device){-1, strcmp(word, "cuda:all") == 0};
     if (device->all || strcmp(word, "cuda") == 0)

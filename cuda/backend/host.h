@@ -11,7 +11,7 @@ extern "C" {
 #include "../../src/plan/spots.h"
 #include "../../src/render/backend.h"
 
-/* --- Texts, in builds with and without nvcc --- */
+/* --- Texts that exist in builds with and without nvcc --- */
 
 extern const char *const nb_cuda_words[];
 extern const nb_feature nb_cuda_feature;
@@ -32,15 +32,16 @@ const nb_spots_result *nb_cuda_left(const nb_backend_state *state);
  * gaps for launches. */
 void nb_cuda_hold(const nb_backend_state *state, double seconds);
 
-/** Memory that the device writes directly; NULL if no such memory can be reserved. */
+/** Reserve memory that the device writes directly; NULL if this fails. */
 void *nb_cuda_pinned(size_t bytes);
-void nb_cuda_pinned_free(void *memory); /* may be NULL */
+void nb_cuda_pinned_free(void *memory); /* NULL is allowed */
 
 /** Take all memory of the device except about this number of bytes; NULL if less is free. */
 void *nb_cuda_take_all_but(const nb_backend_state *state, size_t bytes);
-void nb_cuda_give_back(void *memory); /* may be NULL */
+void nb_cuda_give_back(void *memory); /* NULL is allowed */
 
-/* --- Threads of the host: compiled as C, whose flags include OpenMP --- */
+/* --- Threads of the host, in files that are compiled as C, because only its flags
+ * include OpenMP --- */
 
 /** Number of threads that OpenMP would use. */
 int nb_cuda_thread_limit(void);

@@ -36,9 +36,9 @@ typedef struct nb_cuda_device {
 } nb_cuda_device;
 
 /** F^2 on the device: one number, or floats for a box of all reflections that pixels can
- * see. at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]. Tables of one
- * reflection are adjacent, as consecutive sources have nearly the same wavelength and see
- * the same reflection, each in a different table. */
+ * see. at[(((-h-low[0])*n[1] + -k-low[1])*n[2] + -l-low[2])*side + table]. The values of
+ * one reflection in all tables are adjacent, because consecutive sources have nearly the
+ * same wavelength and so see the same reflection, each in its table. */
 typedef struct nb_cuda_factor_squares {
     const float *at; /* NULL: constant */
     float constant;
@@ -63,8 +63,8 @@ typedef struct nb_cuda_launch {
     int *repair; /* device: set if a pixel is NaN and must be calculated again */
     cudaStream_t stream;
     int multiprocessors;
-    nb_vec3 first_incident; /* direction of the first source, in host memory */
-    int few_round;          /* nb_cuda_is_few_round */
+    nb_vec3 first_incident; /* direction of the first source, copied from host memory */
+    int few_round;          /* value of nb_cuda_is_few_round */
 } nb_cuda_launch;
 
 /** Several panels for one launch (many.cuh). */
@@ -72,10 +72,12 @@ typedef struct nb_cuda_many {
     const void *jobs; /* device: one per panel */
     const int *first; /* device, [n + 1]: number of blocks of all earlier panels */
     int n;
-    /* blocks of all panels before this launch; in a panel's job: before the panel */
+    /* number of blocks of all panels before this launch, or in a panel's job before the
+     * panel */
     int before;
     int blocks; /* number for all panels of the launch */
-    int even;   /* number of blocks of the first panel that has blocks */
+    /* number of blocks of the first panel that has any, to guess a block's panel */
+    int even;
     int across; /* in a panel's job: blocks along fast */
     int unused;
 } nb_cuda_many;
@@ -95,7 +97,7 @@ typedef struct nb_cuda_plain_job {
     nb_sensor sensor;
     nb_cuda_window window;
     float *image;
-    const int *wanted; /* for the repair: nonzero if a pixel needs a repair */
+    const int *wanted; /* for the repair: not 0 if a pixel needs a repair */
     nb_cuda_part part;
     nb_cuda_many many;
 } nb_cuda_plain_job;
@@ -110,7 +112,7 @@ typedef struct nb_cuda_direct_term {
         double column[2]; /* vector.base of layer 0 is [0] + [1] S, S metres along slow */
     } axis[3];            /* terms.cu fills these numbers */
     float weight;
-    int table;       /* table of the step's source */
+    int table;       /* number of the table of the step's source */
     double depth[3]; /* axis[].vector.normal: change per metre of depth */
 } nb_cuda_direct_term;
 
@@ -124,11 +126,11 @@ typedef struct nb_cuda_terms {
     /* [8*(octets + 1)]: tables of the steps; NULL for one table */
     const int *tables;
     const nb_cuda_direct_term *direct; /* [panels][count] */
-    int panels; /* 1: `direct` is for the panel of the launch; else for all panels */
+    int panels; /* number of panels in `direct`; 1: only the panel of the launch */
     nb_cuda_factor_squares F2;
-    nb_cubic_table cubic; /* for the tricubic kernel, like the next two */
+    nb_cubic_table cubic; /* for the tricubic kernel, like the next members */
     int is_cubic;
-    const void *waves; /* sources */
+    const void *waves; /* sources (cubic_wave of tricubic.cu) */
 } nb_cuda_terms;
 
 /* --- device.cu --- */
@@ -167,16 +169,18 @@ typedef struct nb_cuda_pieces {
 } nb_cuda_pieces;
 nb_status nb_cuda_ring_pieces(nb_cuda_ring *ring, nb_cuda_pieces *pieces, nb_error *err);
 
-/* Below, `many` stands for several panels in one launch, whose jobs the ..._job functions
- * have written; many = NULL: render only the panel of `launch`. A ..._job function writes
- * the job of the panel of its `launch`, whose window must have pixels, and returns the
- * panel's number of blocks. before: number of blocks of all earlier panels. */
+/* In the following functions, `many` describes several panels of one launch, whose jobs
+ * the ..._job functions have written. If it is NULL, only the panel of `launch` is
+ * rendered. A ..._job function writes the job of the panel of its `launch`, whose window
+ * must have pixels, and returns the panel's number of blocks. before: number of blocks of
+ * all earlier panels. */
 
 /* --- double.cu --- */
 /** If *launch->repair is set, calculate every pixel of the window that is not finite
  * again. */
 void nb_cuda_launch_repair(const nb_cuda_launch *launch, const nb_cuda_many *many);
-extern const size_t nb_cuda_plain_job_bytes; /* also for the repair */
+/* size of a job, which the repair also uses */
+extern const size_t nb_cuda_plain_job_bytes;
 int nb_cuda_plain_job_of(const nb_cuda_launch *launch, int before, void *to);
 
 /* --- terms.cu --- */
@@ -187,7 +191,7 @@ typedef struct nb_cuda_fragments {
     int octets;
     double *at;     /* the three arrays have the layout of nb_cuda_terms */
     float *weights; /* may be NULL */
-    int *tables;    /* may be NULL */
+    int *tables;    /* weights, or NULL */
 } nb_cuda_fragments;
 void nb_cuda_launch_fragments(const nb_scene *scene, const nb_cuda_factor_squares *F2,
                               const nb_cuda_fragments *to, cudaStream_t stream);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of nb_image_device for other code that uses the image on the device. Each
- * function restores the caller's current device, because other code in this process
- * depends on it. */
+ * function restores the current device of the caller, on which other code of this process
+ * depends. */
 #include "../image/image.h"
 
 /** Run a function with this device as the current one. */

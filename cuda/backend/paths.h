@@ -17,8 +17,8 @@ extern const nb_path *const nb_cuda_paths[]; /* NULL-terminated */
 nb_plan nb_cuda_plan_of(const nb_scene *scene, nb_precision precision,
                         const nb_tolerance *tolerance, const nb_engine *engine);
 
-/** Choose the path for such a plan. *why: the reason in a few words
- * if the choice is the last path of the list; else "". */
+/** Choose the path for such a plan. If the choice is the last path of the list, *why is
+ * the reason in a few words; otherwise it is "". */
 const nb_path *nb_cuda_choose_path(const nb_plan *plan, const char **why);
 
 /** The last path of the list, which renders everything. */
@@ -48,7 +48,8 @@ double nb_cuda_tensor_rate(const nb_plan *plan);
 double nb_cuda_tricubic_rate(const nb_plan *plan);
 double nb_cuda_double_rate(const nb_plan *plan);
 
-/* --- functions for a device; a build without nvcc can choose a path, not run it --- */
+/* --- functions for a device; a build without nvcc can choose a path, but cannot run it
+ * --- */
 #ifdef NB_HAVE_CUDA
 #define NB_ON_DEVICE(is) (is)
 #else

@@ -48,7 +48,7 @@ static nb_status render_path(nb_cuda_job *job, nb_error *err)
     }
     if (st || done)
         return st;
-    job->plan.tolerance = {}; /* every step, without another choice */
+    job->plan.tolerance = {}; /* render every step; no path may leave steps out */
     state->path = nb_cuda_choose_path(&job->plan, &notes->why);
     st = state->path->prepare(job, err);
     if (!st && job->no_room)

@@ -6,34 +6,38 @@
 #include "../../src/physics/panels.h"
 #include "state.h"
 
-/** Cut of a panel's work: rows of a band, number of bands, number of parts of the steps. */
+/** How a panel's work is divided: rows of a band, number of bands, and number of parts of
+ * the steps. */
 typedef struct nb_cuda_cut {
     int rows, bands, parts;
 } nb_cuda_cut;
 
 struct nb_render {
     nb_backend_state *state;
-    const nb_scene *scene; /* host */
+    const nb_scene *scene; /* scene with addresses of the host */
     nb_plan plan;
     nb_cuda_launch launch;
     nb_cuda_terms terms;
-    const uint8_t *lit; /* device, [pixels of the stack]; NULL: all of the region */
-    int max_parts;      /* limit of parts of a pixel's steps */
-    nb_region region;   /* region of the panel of the launch */
-    nb_cuda_cut cut;    /* bands and parts of this panel */
-    int kept; /* jobs of all panels are on the device: a launch may render several */
+    /* device, [pixels of the stack]: pixels to render; NULL: all of the region */
+    const uint8_t *lit;
+    int max_parts;    /* limit of parts of a pixel's steps */
+    nb_region region; /* region of the panel of the launch */
+    nb_cuda_cut cut;  /* bands and parts of this panel */
+    /* 1: jobs of all panels are on the device, so that a launch may render several */
+    int kept;
     /* the panels of a launch of several panels, for each kind of job; else NULL */
     const nb_cuda_many *many[NB_CUDA_JOBS];
-    int stays;   /* the image is left on the device */
-    int filled;  /* the spans fill the region of interest of `scene` */
-    int no_room; /* too little memory for the tables of the path */
+    int stays;   /* 1: the image is left on the device */
+    int filled;  /* 1: the spans fill the region of interest of `scene` */
+    int no_room; /* 1: there is too little memory for the tables of the path */
 };
 typedef struct nb_render nb_cuda_job;
 
-/** Whether a kernel leaves pixels as NaN, which are then calculated again. */
+/** How often a kernel leaves pixels as NaN, which are then calculated again. */
 typedef enum nb_cuda_repair {
     NB_REPAIR_NONE,
-    NB_REPAIR_RARE, /* only with few steps: the host checks the flag after a download */
+    /* only with few steps, so that the host checks the flag after a download */
+    NB_REPAIR_RARE,
     NB_REPAIR_ALWAYS
 } nb_cuda_repair;
 
@@ -52,7 +56,7 @@ typedef struct nb_path_kernel {
     int (*job)(const nb_cuda_job *job, const nb_cuda_terms *terms, int before, void *to);
     size_t job_bytes;
     nb_cuda_repair repair;
-    int adds_parts; /* the sums of a pixel's parts are in state->sums */
+    int adds_parts; /* 1: the sums over the parts of a pixel's steps are in state->sums */
 } nb_path_kernel;
 
 /** Functions of the current path; NULL if the path leaves steps out. */

@@ -101,7 +101,7 @@ static void hash_slice(void *context, int thread, int threads)
     job->sums[thread] = h[0] ^ (h[1] << 1) ^ (h[2] << 2) ^ (h[3] << 3);
 }
 
-/** Hash of the table; it takes a tenth of the time of the upload. */
+/** Hash of the table. To calculate it takes a tenth of the time of the upload. */
 static uint64_t hash_table(const double *F, size_t count)
 {
     hash_job job = {(const uint64_t *)F, count, {}};

@@ -18,7 +18,7 @@ typedef struct nb_cuda_mirror {
 
 enum { NB_CUDA_STREAMS = 4 };
 
-/** Jobs of panels: for a path's fast kernel, for kernels in double, for materials' cells. */
+/** Kinds of jobs of panels: for the fast kernel of a path, and for kernels in double. */
 enum { NB_JOBS_FAST, NB_JOBS_PLAIN, NB_CUDA_JOBS };
 
 /** Transforms of the point spread of fibre optics, kept for the next image; fibre.cu
@@ -33,8 +33,8 @@ typedef struct nb_cuda_chains {
     nb_cuda_mirror panels, weights, map;
     nb_cuda_buffer light, between; /* [pixels] doubles, owned */
     nb_cuda_fibres fibres;
-    int has_light; /* 1: `light` is filled for the last image */
-    int no_fft;    /* the library of transforms was missing */
+    int has_light; /* 1: `light` belongs to the last image */
+    int no_fft;    /* 1: the library of transforms was missing */
 } nb_cuda_chains;
 
 /** Products of the last image, and their transfer to the host. */
@@ -42,7 +42,7 @@ typedef struct nb_cuda_products {
     nb_cuda_buffer image[NB_PRODUCTS_MAX], sums; /* owned */
     nb_cuda_chains chains;
     size_t pixel_bytes[NB_PRODUCTS_MAX];
-    size_t columns; /* size of the last image, with `rows` */
+    size_t columns; /* size of the last image: columns and rows */
     int rows;
     nb_cuda_pieces pieces;
     uint32_t taken;                        /* bit k: piece k is in use */
@@ -103,16 +103,18 @@ struct nb_backend_state {
     int *repair;              /* pinned, owned: set by kernels, see nb_cuda_launch */
     double *brightest;        /* pinned, owned: photons of a search's brightest pixel */
     const nb_path *path;      /* path of the last render */
-    int asked;                /* the user set a tolerance for the last render */
+    int asked;                /* 1: the user set a tolerance for the last render */
     nb_path_notes notes;      /* notes on the last image */
     /* device memory, owned */
     nb_cuda_buffer image, F, sums, terms, weights, tables, F2, small;
     nb_cuda_buffer spot_sums;  /* sums of terms as integers; all 0 between renders */
-    nb_cuda_buffer spot_boxes; /* queue of boxes of spots that are not yet drawn */
-    size_t spot_pixels;        /* number of pixels of spot_sums; 0: it must be cleared */
+    nb_cuda_buffer spot_boxes; /* boxes of spots that wait to be drawn */
+    /* number of pixels of spot_sums; 0: spot_sums must be cleared */
+    size_t spot_pixels;
     nb_cuda_mirror spot_tables, tile_tables;
     nb_cuda_buffer tile_pairs, tile_queue;
-    nb_cuda_buffer aside; /* image of the crystals so far */
+    /* sum of the images of the crystals that are already rendered */
+    nb_cuda_buffer aside;
     nb_cuda_mirror sources, orientations, spans;
     /* tables of the scene's materials */
     nb_cuda_mirror amorphous, materials, pieces, buckets;
@@ -124,8 +126,8 @@ struct nb_backend_state {
     nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* for launches of several panels */
     nb_cuda_jobs_of jobs_of[NB_CUDA_JOBS];
     uint64_t change; /* counts the changes of all host copies except jobs */
-    int aimed;       /* `prepared` has the steps of all panels of jobs[NB_JOBS_FAST] */
-    /* marks of the last request whose spans do not fill a rectangle */
+    int aimed;       /* 1: `prepared` has the steps of all panels of jobs[NB_JOBS_FAST] */
+    /* marks of the pixels of the last request whose spans did not fill a rectangle */
     nb_cuda_buffer lit;
     size_t F_count; /* entries of the uploaded table, and their hash */
     uint64_t F_hash;
@@ -143,7 +145,7 @@ struct nb_backend_state {
 
 /** Memory of derivatives (slopes.cu). */
 typedef struct nb_cuda_slopes nb_cuda_slopes;
-void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* may be NULL */
+void nb_cuda_slopes_free(nb_cuda_slopes *slopes); /* NULL is allowed */
 /** Make the slopes of a request (request->sums) for its sink (slopes/slope_products.cu).
  * Errors: NB_ERR_NOMEM, NB_ERR_DEVICE, NB_ERR_CANCELLED. */
 nb_status nb_cuda_render_slopes(nb_backend_state *state, const nb_request *request,
@@ -152,7 +154,7 @@ nb_status nb_cuda_render_slopes(nb_backend_state *state, const nb_request *reque
 /** Byte offsets in state->small. */
 enum {
     NB_SMALL_REPAIR = 0,
-    NB_SMALL_BRIGHTEST = 8,  /* the bits of a double */
+    NB_SMALL_BRIGHTEST = 8,  /* brightest pixel: the bits of a double */
     NB_SMALL_OVERLOADS = 16, /* NB_PRODUCTS_MAX 64-bit counters */
     NB_SMALL_TILES = 64,     /* a tile_report of tiles.cu */
     NB_SMALL_LOOK = 128,     /* an nb_cuda_look */
@@ -171,7 +173,7 @@ nb_status nb_cuda_upload_mirror(nb_backend_state *state, nb_cuda_mirror *mirror,
                                 nb_error *err);
 
 /** Set the launch to a panel of the host's scene, without its window. lit: marks of the
- * stack; NULL: all pixels of the window. */
+ * pixels of the stack, or NULL for all pixels of the window. */
 void nb_cuda_set_panel(const nb_backend_state *state, const nb_scene *scene, int panel,
                        const uint8_t *lit, nb_cuda_launch *launch);
 
@@ -206,8 +208,8 @@ nb_status nb_cuda_render_request(nb_backend_state *state, const nb_scene *scene,
                                  const nb_request *request, float *image, nb_error *err);
 
 /* --- spans.cu --- */
-/** Refuse requests with pixels whose place in the planes differs from their place in the
- * stack. */
+/** Refuse requests that have pixels whose index in the planes differs from their index in
+ * the stack. */
 nb_status nb_cuda_check_places(const nb_request *request, const nb_scene *scene,
                                nb_error *err);
 /** Set *lit to bytes[pixels] on the device: 1 in the spans, 0 elsewhere; request->n > 0. */

@@ -3,7 +3,7 @@
 #include "../../src/render/backend.h"
 
 #ifdef NB_HAVE_CUDA
-typedef int nb_cuda_stub_is_empty; /* a file needs a declaration */
+typedef int nb_cuda_stub_is_empty; /* C does not allow a file without a declaration */
 #else
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * differ between generations. */
 #ifndef NB_CUDA_VENDOR_H
 #define NB_CUDA_VENDOR_H
-#define NB_GPU_VENDOR 1 /* src/terms/lane.h needs this header first */
+#define NB_GPU_VENDOR 1 /* tells src/terms/lane.h that this header was included first */
 
 #ifdef NB_GPU /* the definitions from here on are for the GPU's compiler */
 
@@ -20,7 +20,8 @@
 #define NB_GPU_TEXT_(x) #x
 #define NB_GPU_TEXT(x) NB_GPU_TEXT_(x)
 #define NB_GPU_FFT_SONAME "libcufft.so." NB_GPU_TEXT(CUFFT_VER_MAJOR)
-/* Functions of the library that this backend calls: name here, name in the library. */
+/* Functions of the library that this backend calls: name in this backend, name in the
+ * library. */
 /* clang-format off */
 #define NB_GPU_FFT_FUNCTIONS(X) \
     X(create, cufftCreate) X(destroy, cufftDestroy) X(allocate_self, cufftSetAutoAllocation) \

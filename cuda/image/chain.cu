@@ -85,7 +85,7 @@ static nb_cuda_chain_panel panel_of(const nb_scene *stack, const nb_product *p, 
     return out;
 }
 
-/** Upper limit of the number of weights, as if no panels shared weights. */
+/** Upper limit of the number of weights, if no panels share weights. */
 static size_t weights_max(const nb_scene *sc)
 {
     size_t n = 0;

@@ -20,8 +20,9 @@ static const char *const names[] = {NB_GPU_FFT_FUNCTIONS(NAME)};
             "Fourier transforms on the GPU: the library", SONAME, NULL, names,           \
             sizeof names / sizeof *names, &library, 0, 0, ""                             \
     }
-static fft_library library; /* written once */
-/* The library of the system. If it is missing, the library of this build's toolkit. */
+static fft_library library; /* written only once */
+/* The library of the system. If it is missing, the library of the toolkit of this build
+ * is used. */
 static nb_late_library in_system = NB_FFT_LIBRARY(NB_GPU_FFT_SONAME);
 #ifdef NB_GPU_FFT_FOLDER
 static nb_late_library in_toolkit = NB_FFT_LIBRARY(NB_GPU_FFT_FOLDER NB_GPU_FFT_SONAME);
@@ -118,7 +119,7 @@ nb_status nb_cuda_fft_back(nb_cuda_fft *f, double *data, void *work, nb_error *e
               : check(library.back(f->back, (cufftDoubleComplex *)data, data), doing, err);
 }
 
-#else /* a toolkit without such a library */
+#else /* the toolkit has no such library */
 
 nb_status nb_cuda_fft_need(nb_error *err)
 {

@@ -5,7 +5,7 @@
 typedef struct nb_cuda_fibre {
     nb_cuda_fibre_size size;
     int panels;              /* number of panels in one transform */
-    double fast, slow, fwhm; /* edges of a pixel, width, m */
+    double fast, slow, fwhm; /* edges of a pixel, and full width at half maximum, m */
     nb_cuda_fft *fft;        /* owned */
     size_t work;             /* bytes that fft needs */
     nb_cuda_buffer hat;      /* owned: transform of the point spread, real and even */
@@ -69,7 +69,8 @@ static nb_status make_hat(nb_cuda_fibres *fibres, nb_cuda_fibre *t, cudaStream_t
     NB_TRY(nb_cuda_reserve(&t->hat, bytes, "the point spread's transform", err));
     if (st)
         return st;
-    /* The point spread function lies where the first panel will be. */
+    /* The point spread function uses the memory of the first panel, which is not needed
+     * yet. */
     double *data = (double *)fibres->data.at;
     nb_cuda_launch_fibre_function(size, t->fast, t->slow, nb_fibre_width(t->fwhm), data,
                                   stream);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Spread the Bragg light by the footprint. Taps are the weights of neighbouring pixels'
- * light; each tile of a panel has its taps. A block makes a piece of the image, 32 pixels
- * wide and 64 high: a warp has eight rows, a thread one column. For each tile
- * whose light reaches the piece, light and taps go to shared memory. A thread then walks
- * along columns of both: each number that it reads serves eight pixels. */
+/* Spread the Bragg light by the footprint. Taps are the fractions of a pixel's light that
+ * reach its neighbours; each tile of a panel has taps. A block makes a piece of the
+ * image, 32 pixels wide and 64 high: a warp has eight rows, a thread one column. For each
+ * tile whose light reaches the piece, light and taps go to shared memory. A thread then
+ * walks along columns of both: each number that it reads serves eight pixels. */
 #include "image.h"
 
 #include "../../src/physics/panels.h"
@@ -25,7 +25,8 @@ typedef struct panel_job {
     nb_cuda_window to, sources; /* wanted pixels, and pixels with light */
 } panel_job;
 
-/** Taps, column by column: [2 fast + 1][height], of which 2 slow + 1 are not 0. */
+/** Taps, column by column: [2 fast + 1][height]. In each column 2 slow + 1 taps are not
+ * 0. */
 typedef struct taps_job {
     int at; /* index of the first number */
     int fast, slow, height;
@@ -36,7 +37,7 @@ typedef struct footprint_job {
     const int *tiles; /* number of the taps of each tile */
     const taps_job *taps;
     const float *numbers;
-    const uint8_t *mask; /* mask of the stack; may be NULL */
+    const uint8_t *mask; /* mask of the stack, or NULL */
     const float *light;  /* image before the spread */
     float *out;
     int n_panels;
@@ -219,7 +220,7 @@ static nb_status upload_tiles(nb_backend_state *state, const nb_footprint_plan *
     return st;
 }
 
-/** Write taps column by column. plain: scratch memory for taps row by row. */
+/** Write taps column by column. plain: work space for the taps in rows. */
 static void put_taps(const nb_taps *t, int height, float *plain, float *to)
 {
     const int wide = 2 * t->fast + 1;

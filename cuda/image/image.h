@@ -17,7 +17,7 @@ extern "C" {
 nb_status nb_cuda_products_open(nb_cuda_products *made, nb_error *err);
 void nb_cuda_products_close(nb_cuda_products *made);
 
-/* --- The image for other code: lend.cu --- */
+/* --- The image for other code (lend.cu) --- */
 nb_status nb_cuda_locate(nb_backend_state *state, float **pixels, int *device,
                          nb_error *err);
 void nb_cuda_replace(nb_backend_state *state, float *other, size_t bytes);
@@ -47,8 +47,9 @@ void nb_cuda_chain_begin(nb_backend_state *state);
 
 /** Make a product with more stages than counts and an offset, in products.image[i].
  * scene: the product's scene; its arrays are on the device, panels and sensors on the
- * host. *overloads, on the device, is raised by the overloads. All products between two
- * nb_cuda_chain_begin have the same stages. Errors: NB_ERR_NOMEM, NB_ERR_DEVICE. */
+ * host. The number of overloads is added to *overloads, on the device. All products
+ * between two nb_cuda_chain_begin have the same stages. Errors: NB_ERR_NOMEM,
+ * NB_ERR_DEVICE. */
 nb_status nb_cuda_chain_make(nb_backend_state *state, const nb_scene *scene,
                              const nb_product *product, int i,
                              unsigned long long *overloads, nb_error *err);
@@ -71,7 +72,7 @@ typedef struct nb_cuda_chain_panel {
 /** All stages of one product. */
 typedef struct nb_cuda_chain {
     const float *image;
-    const uint8_t *mask; /* may be NULL */
+    const uint8_t *mask; /* mask, or NULL */
     const nb_cuda_chain_panel *panels;
     int n_panels;
     int64_t pixels;
@@ -144,20 +145,20 @@ void nb_cuda_footprint_release(nb_cuda_footprint *footprint);
 nb_status nb_cuda_fft_need(nb_error *err);
 
 /** The forward and the back transform of one size, in double, in place, not scaled: from
- * `high` rows of `wide` reals (a row has room for 2 (wide/2 + 1)) to `high` rows of
+ * `high` rows of `wide` reals (a row has memory for 2 (wide/2 + 1)) to `high` rows of
  * wide/2 + 1 complex numbers, and back. */
 typedef struct nb_cuda_fft nb_cuda_fft;
 /** Plan both transforms for `images` adjacent images at once. *work: bytes of work memory
  * that either transform needs. */
 nb_status nb_cuda_fft_new(int wide, int high, int images, cudaStream_t stream,
                           nb_cuda_fft **fft, size_t *work, nb_error *err);
-void nb_cuda_fft_free(nb_cuda_fft *fft); /* may be NULL */
+void nb_cuda_fft_free(nb_cuda_fft *fft); /* NULL is allowed */
 nb_status nb_cuda_fft_forward(nb_cuda_fft *fft, double *data, void *work, nb_error *err);
 nb_status nb_cuda_fft_back(nb_cuda_fft *fft, double *data, void *work, nb_error *err);
 
 /* --- Diffuse light on the device (src/light/diffuse_plane.h) --- */
 
-/** An entry of nb_image_device. */
+/** The function `light` of nb_image_device. */
 nb_status nb_cuda_make_light(nb_backend_state *state,
                              const struct nb_diffuse_plane *plane, int add, nb_error *err);
 

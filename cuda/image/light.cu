@@ -19,8 +19,9 @@ enum {
     NEAR_OF_A_LOOK = 16 /* reflections that take as long as one look-up in the spline */
 };
 
-#define KEPT_BYTES 256e6       /* limit of all tables together, if there are several */
-#define LOOKS_OF_A_LAUNCH 2e10 /* short enough for a display's watchdog */
+#define KEPT_BYTES 256e6 /* limit of all tables together, if there are several */
+/* limit of look-ups in a launch, short enough for a display's watchdog */
+#define LOOKS_OF_A_LAUNCH 2e10
 
 /** A panel, and where its nodes are. */
 typedef struct light_panel {
@@ -224,7 +225,8 @@ static nb_status send_table(nb_backend_state *state, const nb_diffuse_table *tab
     return st;
 }
 
-/** Release older tables, but not the first, until the sum is within the limit. */
+/** Free older tables, but not the first, until the size of all tables is within the
+ * limit. */
 static void drop_others(nb_cuda_diffuse *light, double limit)
 {
     double sum = 0;

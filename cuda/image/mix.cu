@@ -11,7 +11,7 @@ enum { BLOCK = 256, EACH = 4 /* pixels of a thread */ };
 typedef struct mix_job {
     nb_mix mix;
     const nb_mix_row *rows;
-    const uint8_t *mask; /* mask of the stack; may be NULL */
+    const uint8_t *mask; /* mask of the stack, or NULL */
     float *image;
 } mix_job;
 
@@ -75,7 +75,8 @@ static nb_status send_planes(nb_backend_state *state, const nb_mix *mix, size_t 
 {
     nb_cuda_mix *on_device = &state->mix;
     const int kept = mix->hash && mix->hash == on_device->hash;
-    const int is_on_device = mix->late && mix->late->missing; /* made by light.cu */
+    /* 1: light.cu made the light on the device */
+    const int is_on_device = mix->late && mix->late->missing;
     nb_status st =
         is_on_device ? NB_OK : send(state, &on_device->light, mix->light, pixels, err);
     if (!st && !kept) {
@@ -108,7 +109,7 @@ static nb_status send_rows(nb_backend_state *state, const nb_mix *mix, const nb_
     nb_mix acting = *mix;
     nb_status st = NB_ERR_NOMEM;
     if (mix->absorb)
-        acting.acts = NULL; /* the mix acts everywhere */
+        acting.acts = NULL; /* absorption acts on all pixels */
     for (int i = 0; rows && i < sc->raster.rows; i++)
         rows[i] = nb_mix_row_of(&acting, sc, i);
     if (rows)

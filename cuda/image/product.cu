@@ -123,7 +123,7 @@ static nb_status make(nb_backend_state *state, const nb_scene *sc,
     nb_cuda_chain_begin(state);
     for (i = 0; i < n && !st; i++)
         if (has_fibres(products[i]) && (st = nb_cuda_fft_need(err)))
-            state->products.chains.no_fft = 1; /* makes() refuses from now on */
+            state->products.chains.no_fft = 1; /* makes() then refuses such products */
     if (st || (st = begin(state, err)) ||
         (st = nb_cuda_check(err,
                             cudaMemsetAsync(counters, 0, sizeof overloads, state->stream),

@@ -9,11 +9,11 @@
 #include "../../src/image/adu.h"
 #include "../../src/image/poisson.h"
 
-enum { BLOCK = 256, LANES = 8, ROWS = 16 /* rows of sums in a block */ };
+enum { BLOCK = 256, LANES = 8, ROWS = 16 /* ROWS: rows of sums in a block */ };
 
 typedef struct product_job {
     const float *image;
-    const uint8_t *mask; /* may be NULL */
+    const uint8_t *mask; /* mask, or NULL */
     nb_cuda_window roi;
     int64_t pixels;
     int columns;
@@ -179,7 +179,7 @@ static __device__ double squares_of(const sums_job &p, const float *row, int lan
     return add_lanes(square) - off * off / p.columns;
 }
 
-/** Set all lanes to the largest maximum and its column; of equal ones the leftmost. */
+/** Set all lanes to the largest maximum and its column; of equal maxima the leftmost. */
 static __device__ void first_max(double *max, int *at)
 {
     for (int apart = LANES / 2; apart > 0; apart /= 2) {
@@ -197,7 +197,8 @@ __global__ void __launch_bounds__(LANES *ROWS) k_sums(const NB_GRID_CONSTANT sum
 {
     int lane = (int)threadIdx.x % LANES,
         s = (int)(blockIdx.x * ROWS + threadIdx.x / LANES);
-    int row_at = min(s, p.rows - 1); /* extra lanes must take part in the exchanges */
+    /* no lane may end here, because all must take part in the exchanges */
+    int row_at = min(s, p.rows - 1);
     const float *row = p.image + row_at * p.stride;
     const uint8_t *mask = MASKED ? p.mask + row_at * p.stride : NULL;
     nb_row_sums sums = {};

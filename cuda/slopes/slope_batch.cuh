@@ -29,8 +29,8 @@ static inline plain_source plain_source_of(const nb_cuda_plain *plain)
     return from;
 }
 
-/** OF<shape, table>(...) for a case. shape: 2 Gaussians, 1 any N (nb_term_case.general),
- * 0 whole N. */
+/** Call OF<shape, table>(...) for a case. shape: 2 for Gaussians, 1 for any N
+ * (nb_term_case.general), 0 for whole N. */
 #define NB_PLAIN_KERNEL(OF, how, ...)                                                    \
     ((how)->gauss     ? (how)->table ? OF<2, 1>(__VA_ARGS__) : OF<2, 0>(__VA_ARGS__)     \
          : (how)->general ? (how)->table ? OF<1, 1>(__VA_ARGS__) : OF<1, 0>(__VA_ARGS__) \
@@ -65,7 +65,7 @@ static __device__ __forceinline__ cursor cursor_of(const nb_cuda_slope_job &all,
     return c;
 }
 
-/** Go to the next pixel; the cursor stops after the last one. */
+/** Go to the next pixel; the cursor stops after the last pixel. */
 static __device__ __forceinline__ void advance(const nb_cuda_slope_job &all,
                                                const plain_source &from, cursor &c)
 {

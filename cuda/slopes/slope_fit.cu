@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The normal equations of a fit from planes of slopes. Row r of D has the slopes of all
- * pixels by parameter r, or hats (nb_fit_pixel) of a knot. With slopes s of the loss by
- * pixels, and weights W, the gradient is D s and the Fisher matrix D W D^T. The left
- * factor is D with s as row n. A warp multiplies blocks of 8 x 4, as tensor cores do. */
+/* The normal equations of a fit from planes of slopes. The matrix D has a column for each
+ * pixel. Row r has the slopes by parameter r, or the hats (nb_fit_pixel) of a knot. With
+ * slopes s of the loss by pixels, and weights W, the gradient is D s and the Fisher
+ * matrix D W D^T. The left factor is D with s as row n. A warp multiplies blocks of 8 x
+ * 4, as tensor cores do. */
 #include "slope_place.cuh"
 
 #include "../steps/warp_sums.cuh"
@@ -11,9 +12,10 @@ enum {
     THREADS = 256,
     LANES = 32,
     WARPS = THREADS / LANES,
-    STEP = THREADS,    /* pixels that a block compares at a time */
-    GROUP = 16,        /* pixels that a warp multiplies at a time */
-    LEAST = 2 * STEP,  /* smallest slice: pixels that a block of threads adds up */
+    STEP = THREADS, /* pixels that a block compares at a time */
+    GROUP = 16,     /* pixels that a warp multiplies at a time */
+    /* smallest slice; a slice is the pixels that a block of threads adds up */
+    LEAST = 2 * STEP,
     SLICES_MAX = 2048, /* limit of slices; with more pixels, slices are longer */
     ROWS = 8,          /* rows of D in a block of rows */
     BLOCKS = 4         /* blocks of rows in the registers of a warp */
@@ -56,7 +58,8 @@ template <typename T, int R>
 static __device__ __forceinline__ void load(const nb_cuda_fit_job &p, const T *planes,
                                             int low, int64_t i, four<T> (&to)[R])
 {
-    const int last = p.count - 1; /* the last row; plane 0 is the image */
+    /* number of the last row that has a plane; plane 0 is the image */
+    const int last = p.count - 1;
 #pragma unroll
     for (int b = 0; b < R; b++) {
         const int r = low + ROWS * b;
@@ -71,7 +74,7 @@ static __device__ __forceinline__ double value_of(const nb_cuda_fit_job &p,
                                                   const seen_pixels &seen, int r,
                                                   int column, int is_pixel, T loaded)
 {
-    /* the memory after the last pixel is not set */
+    /* 0 after the last pixel, because memory there is undefined */
     const T slope = is_pixel && r < p.count ? loaded : 0;
     if (p.n == p.count || r < p.count || r >= p.n || seen.knot[column] < 0)
         return slope;
@@ -79,8 +82,9 @@ static __device__ __forceinline__ double value_of(const nb_cuda_fit_job &p,
     return hat >= 0 && hat < 2 ? seen.hat[hat][column] : 0;
 }
 
-/** Part of D W D^T: R blocks of rows by R of columns. APART: all blocks; else rows and
- * columns are the same, and blocks on and below the diagonal are calculated. */
+/** Part of D W D^T: R blocks of rows by R of columns. With APART all blocks are
+ * calculated. Otherwise rows and columns are the same, and only blocks on and below the
+ * diagonal are calculated. */
 template <int R, int APART> struct part {
     double at[R][R][2];
 };
@@ -154,7 +158,7 @@ static __device__ __forceinline__ double add_pixels(const nb_cuda_fit_job &p,
     loaded<T, R, APART> a, b;
     double loss;
     load_group(p, planes, first, a);
-    gpuSyncLanes(); /* all lanes have read the earlier pixels */
+    gpuSyncLanes(); /* wait until all lanes have read the earlier pixels */
     loss = compare(p, planes, i + lane, column + lane, seen);
     gpuSyncLanes();
     load_group(p, planes, second, b);

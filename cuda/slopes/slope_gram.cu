@@ -7,8 +7,8 @@
  * Each pixel has a column y: its numbers times the root of its information w, and in the
  * last row dloss/dm divided by this root. The sum of y y^T has the matrix and the
  * gradient. The lanes of a warp write 32 columns, and FP64 tensor cores multiply four at
- * a time. Devices without these cores make planes: there the products gain nothing, and
- * their code took minutes to compile. */
+ * a time. Devices without these cores make planes instead, because products gain nothing
+ * there and their code took minutes to compile. */
 #include "../../src/base/coefficients.h"
 #include "slope_batch.cuh"
 #include "slope_tables.h"
@@ -52,7 +52,7 @@ static __device__ __forceinline__ double quick_log(const log_table &t, double x)
     const int high = __double2hiint(x);
     const double2 c = t.at[(high >> (20 - LOG_BITS)) & (LOGS - 1)];
     const double m = __hiloint2double((high & 0xfffff) | 0x3ff00000, __double2loint(x)),
-                 r = fma(m, c.x, -1.0); /* below 1/256 */
+                 r = fma(m, c.x, -1.0); /* |r| is below 1/256 */
     double p = fma(r, -1.0 / 6, 1.0 / 5);
     p = fma(r, p, -1.0 / 4);
     p = fma(r, p, 1.0 / 3);
@@ -63,11 +63,11 @@ static __device__ __forceinline__ double quick_log(const log_table &t, double x)
 
 /** A pixel compared with the observation. */
 typedef struct seen_pixel {
-    float root, pull; /* root of w; dloss/dm divided by the root */
+    float root, pull; /* root: square root of w; pull: dloss/dm divided by root */
     double loss;
 } seen_pixel;
 
-/** nb_poisson_pixel. */
+/** nb_poisson_pixel for this device. */
 static __device__ __forceinline__ seen_pixel poisson(const log_table &logs, double n,
                                                      double m)
 {
@@ -82,7 +82,7 @@ static __device__ __forceinline__ seen_pixel poisson(const log_table &logs, doub
     return p;
 }
 
-/** nb_gauss_pixel. */
+/** nb_gauss_pixel for this device. */
 static __device__ __forceinline__ seen_pixel gauss(const log_table &logs, double n,
                                                    double m, double sigma)
 {
@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(THREADS, (LEVEL >= NB_TERMS_ALL ? 2 : 3) + ONE
             at = cursor_of(p.all, from, i);
 #pragma unroll 1
         for (int j = 0; j < p.each; j++, i++) {
-            gpuSyncLanes(); /* all lanes have read the earlier columns */
+            gpuSyncLanes(); /* wait until all lanes have read the earlier columns */
             if (i < p.all.end) {
                 loss +=
                     put_column<LEVEL>(p, logs, at, warp_columns + lane, from.frame, how);

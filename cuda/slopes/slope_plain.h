@@ -13,11 +13,12 @@
 typedef struct nb_plain_panel {
     nb_vec3 point[3];   /* m */
     double index[3][3]; /* -h times the distance, m, if a ray has one term */
-    double nearest[2];  /* F of a row's point nearest to the sample: value, slope by S */
-    double middle[2];   /* F and S of the middle of the wanted pixels */
-    double square[3];   /* |x|^2 at F = 0: coefficients of 1, S, S^2 */
-    double pixel[2];    /* edges of a pixel, fast and slow, m */
-    double kahn[3][3];  /* nb_plain_frame.along . x, m */
+    /* F of the point of a row that is nearest to the sample: value at pix0, slope by S */
+    double nearest[2];
+    double middle[2];  /* F and S of the middle of the wanted pixels */
+    double square[3];  /* |x|^2 at F = 0: coefficients of 1, S, S^2 */
+    double pixel[2];   /* edges of a pixel, fast and slow, m */
+    double kahn[3][3]; /* nb_plain_frame.along . x, m */
     /* factor of the solid angle, times the close distance except for point pixels: m^3 or
      * m^2 */
     float area;
@@ -37,7 +38,7 @@ typedef struct nb_strip {
 
 /** A point of a row of pixels. */
 typedef struct nb_strip_point {
-    double exact_F, exact_r; /* F, m, and r = 1/distance, 1/m */
+    double exact_F, exact_r; /* F in m, and r = 1/distance in 1/m */
     float r;                 /* r as float */
 } nb_strip_point;
 
@@ -100,12 +101,13 @@ NB_TERM nb_vec3 nb_strip_direction(const nb_strip *row, const nb_strip_point *at
 /** Numbers of a pixel, in groups of four (quads). */
 enum {
     NB_PLAIN_IMAGE,
-    NB_PLAIN_ONE, /* the water */
+    NB_PLAIN_ONE, /* factor of the water */
     NB_PLAIN_POLAR,
     NB_PLAIN_FUDGE,
-    NB_PLAIN_CELLS, /* three, and the spectrum */
+    NB_PLAIN_CELLS, /* three numbers, and one for the spectrum */
     NB_PLAIN_SPECTRUM = NB_PLAIN_CELLS + 3,
-    NB_PLAIN_INDEX, /* three rows of three; each row is followed by MOSAIC, PHI or OSC */
+    /* three rows of three numbers; after each row comes MOSAIC, PHI or OSC */
+    NB_PLAIN_INDEX,
     NB_PLAIN_MOSAIC = NB_PLAIN_INDEX + 3,
     NB_PLAIN_PHI = NB_PLAIN_MOSAIC + 4,
     NB_PLAIN_OSC = NB_PLAIN_PHI + 4,
@@ -118,7 +120,7 @@ enum {
 /** Numbers that a pullback sums over the pixels: the numbers of a pixel, then numbers for
  * the detector's motion. A pullback is the gradient of a loss: sum of dloss times slopes. */
 enum {
-    NB_PULL_CRYSTAL = 15, /* without the numbers that only NB_TERMS_ALL has */
+    NB_PULL_CRYSTAL = 15, /* number of sums without those that only NB_TERMS_ALL has */
     NB_PULL_MOVES = NB_PLAIN_TOTALS,
     NB_PULL_ALL = NB_PULL_MOVES + NB_PLAIN_MOVES
 };
@@ -147,7 +149,7 @@ typedef struct nb_plain_rows {
 
 /** Data that all pixels of a job share. */
 typedef struct nb_plain_frame {
-    int polar; /* 0: -nopolar */
+    int polar; /* 1: polarization; 0: -nopolar */
     float K;
     nb_vec3 along[3];   /* the first source's direction, B and E of nb_polarization */
     double unit, slope; /* units of `image` and of gradients by direction, electrons^2 */
@@ -169,7 +171,7 @@ typedef struct nb_plain_pixel {
 
 /** Factors of the terms of a pixel. */
 typedef struct nb_plain_factor {
-    float omega, P;    /* solid angle, polarization */
+    float omega, P;    /* solid angle and polarization factor */
     float by[3], by_K; /* the slope of P by the direction is the sum of by[i] along[i] */
 } nb_plain_factor;
 
@@ -211,7 +213,7 @@ NB_TERM int nb_plain_fraction(double t, float *all, const nb_term_case how)
     return w;
 }
 
-/** True if -dmin culls the ray's only term. */
+/** True if -dmin removes the ray's only term. */
 NB_TERM int nb_plain_is_beyond(const nb_plain_frame *p, const nb_term_tables *t,
                                nb_vec3 direction)
 {
@@ -365,7 +367,8 @@ NB_TERM int nb_plain_uses(int i, const nb_term_case how)
         return how.gauss;
     if (how.one && (i == NB_PLAIN_SPECTRUM || i == NB_PLAIN_MOSAIC || i == NB_PLAIN_PHI ||
                     i == NB_PLAIN_OSC))
-        return 0; /* the gradients of the only term, times h, contain these */
+        /* 0, because the gradients of the only term, times h, contain these numbers */
+        return 0;
     return how.level >= NB_TERMS_ALL || (i != NB_PLAIN_POLAR && (i < 4 || i % 4 < 3));
 }
 

@@ -58,7 +58,8 @@ static void put_plane(const planes_job *job, const nb_slope_task *task, int64_t 
     }
 }
 
-/** The caller's place for the chunk of a plane if no conversion is needed, or NULL. */
+/** Address in the caller's memory for a chunk of a plane if no conversion is needed;
+ * otherwise NULL. */
 static char *place_for(const planes_job *job, const nb_cuda_slope_pass *pass, int plane)
 {
     const nb_slope_planes_out *out = job->out;
@@ -154,7 +155,7 @@ static nb_status open_sums(nb_cuda_slope_pass *pass, size_t slices, int items,
                                 "sums over pixels", err);
 }
 
-/** open_sums for a job, and set the job's planes. */
+/** Call open_sums for a job, and set the planes of the job. */
 static nb_status open_job(nb_cuda_slope_pass *pass, nb_cuda_fit_job *job, nb_error *err)
 {
     const size_t slices = (size_t)((pass->chunk + job->slice - 1) / job->slice);
@@ -190,7 +191,8 @@ static nb_status fetch_sums(nb_cuda_slope_pass *pass, int items, double *to, nb_
                             (size_t)items * sizeof *to, pass->state->stream, err);
 }
 
-/** Send the slope of the loss to the device, if it is not there. *on_device: its address. */
+/** Send the slope of the loss to the device, if it is not already there. *on_device: its
+ * address. */
 static nb_status send_loss(nb_cuda_slope_pass *pass, nb_real_type type, const void *dloss,
                            const void **on_device, nb_error *err)
 {

@@ -33,8 +33,8 @@ static __device__ __forceinline__ void weigh(const nb_cuda_pull_job &p,
         sums[i] += (double)single[i];
 }
 
-/** Each of two lanes, HALF apart, keeps the sums of one half of their 2 HALF numbers;
- * then the same with the kept half. */
+/** Two lanes, HALF apart, add their 2 HALF numbers; each lane keeps the sums of one half.
+ * Then the same is done with the half that is kept. */
 template <int HALF, int N> static __device__ __forceinline__ void fold(double (&x)[N])
 {
     const int upper = (int)threadIdx.x & HALF;
@@ -60,7 +60,8 @@ __global__ void __launch_bounds__(THREADS)
                  const NB_GRID_CONSTANT plain_source from)
 {
     constexpr nb_term_case how = {SHAPE == 2, SHAPE == 1, TABLE, LEVEL, ONE};
-    constexpr int N = LEVEL >= NB_TERMS_ALL ? 32 : 16; /* numbers, padded with zeros */
+    /* number of sums, padded with zeros */
+    constexpr int N = LEVEL >= NB_TERMS_ALL ? 32 : 16;
     const int me = (int)threadIdx.x, lane = me % LANES;
     __shared__ double all[WARPS][LANES];
     double total = 0;

@@ -23,7 +23,7 @@ nb_status nb_term_tables_build(const nb_slope_job *job, int side, nb_term_tables
  * in nb_cuda_factor_squares. */
 void nb_term_squares(nb_term_tables *t, const float *F2, const nb_index_box *box,
                      int side);
-void nb_term_tables_free(nb_term_tables *t); /* may be zeroed */
+void nb_term_tables_free(nb_term_tables *t); /* The tables may be all zero. */
 
 /* --- for slope_plain.h --- */
 
@@ -33,7 +33,7 @@ void nb_term_tables_free(nb_term_tables *t); /* may be zeroed */
 nb_status nb_plain_rows_build(const nb_slope_job *job, const nb_term_tables *t,
                               const nb_span *spans, size_t n, nb_plain_rows *out,
                               nb_error *err);
-void nb_plain_rows_free(nb_plain_rows *rows); /* may be zeroed */
+void nb_plain_rows_free(nb_plain_rows *rows); /* The rows may be all zero. */
 
 /** Calculate gradient[planes - 1] of a pullback from its sums over the pixels
  * (nb_pull_number). If parameters move the detector, there must be only one panel. */

@@ -86,14 +86,15 @@ typedef enum nb_term_level {
 typedef struct nb_term_case {
     int gauss;   /* 1: a Gaussian; 0: a parallelepiped */
     int general; /* 1: a number of cells is not whole, or -dmin is used */
-    int table;   /* F^2 from a table */
+    int table;   /* 1: F^2 is from a table */
     int level;   /* nb_term_level */
     int one;     /* 1: each ray has one term */
 } nb_term_case;
 
 typedef struct nb_term_source {
     double wavenumber; /* 1/m */
-    /* twice the source's weight; wavenumber / wavenumber of the first source */
+    /* weight: twice the weight of the source; relative: wavenumber / wavenumber of the
+     * first source */
     float weight, relative;
     float spectrum; /* relative times nb_slope_job.spectrum */
     int table, unused[2];
@@ -109,8 +110,8 @@ typedef struct nb_term_group {
 typedef struct nb_term_orientation {
     double exact[9], unused; /* a b c, m */
     float cell[9];           /* the same as floats */
-    float turn[3];           /* nb_slope_job.turns */
-    float place, unused2[3]; /* place: 0 .. 1 along the oscillation */
+    float turn[3];           /* turn of nb_slope_job.turns */
+    float place, unused2[3]; /* place: position in the oscillation, 0 .. 1 */
 } __attribute__((aligned(16))) nb_term_orientation;
 
 /** A scene for these sums; its arrays belong to the caller. Each axis's factor of F_latt
@@ -120,8 +121,8 @@ typedef struct nb_term_tables {
     const nb_term_source *sources;
     const nb_term_group *groups;
     int n_orientations, n_groups;
-    int cells[3];              /* nearest whole numbers of N */
-    float part[3];             /* N less cells */
+    int cells[3];              /* N, rounded to whole numbers */
+    float part[3];             /* N minus cells */
     float step[3], tiny[3];    /* N 2^-32; N NB_FIXED_TINY */
     float part_of[3], edge[3]; /* 1/N; nb_slope_edge */
     float lift[3];             /* N; 0 if N = 1, so that slopes are exactly 0 */
@@ -134,13 +135,14 @@ typedef struct nb_term_tables {
     double start; /* number that is added to -h: nb_fixed_start */
     nb_vec3 spindle;
     double wavenumber; /* wavenumber of the first source */
-    double weights;    /* sum over all terms */
+    double weights;    /* sum of the weights of all terms */
     /* if a ray has one term: start + a.i/lambda; the rounding error of this sum, and N
      * times the error, which are never 0 */
     double constant[3];
     float aside[3], aside_turns[3];
     double dmin;
-    int turns, spectrum; /* 1 if the job has turns, a spectrum */
+    /* turns: 1 if the job has turns; spectrum: 1 if it has a spectrum */
+    int turns, spectrum;
 } nb_term_tables;
 
 /** Sums in single precision. Slopes are by -h, so gradients have the opposite sign. */
@@ -227,8 +229,8 @@ NB_TERM void nb_term_gauss(const nb_term_tables *t, const int w[3], float F2,
 }
 
 /** Add sources first .. end - 1 of a group for one orientation. scale: factor of all
- * terms; D: dot products of a, b, c and (ray - incident direction), m. reach: -dmin culls
- * the crystal at wavenumbers above 1/reach; 0: never. */
+ * terms; D: dot products of a, b, c and (ray - incident direction), m. reach: -dmin
+ * removes the crystal at wavenumbers above 1/reach; if it is 0, never. */
 NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int first,
                              int end, double reach, float scale, nb_term_run *run,
                              nb_term_gradient *to, const nb_term_case how)
@@ -270,10 +272,10 @@ NB_TERM void nb_term_sources(const nb_term_tables *t, const double D[3], int fir
 
 /** A ray relative to the direction of a group of sources. */
 typedef struct nb_term_ray_group {
-    nb_vec3 delta;  /* direction of the ray less the incident direction */
+    nb_vec3 delta;  /* direction of the ray minus the incident direction */
     float q[3];     /* delta as floats */
     float about[3]; /* q x spindle */
-    double reach;   /* nb_term_sources */
+    double reach;   /* argument of nb_term_sources */
 } nb_term_ray_group;
 
 NB_TERM void nb_term_aim(const nb_term_tables *t, const nb_ray *ray,
@@ -384,7 +386,7 @@ NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slop
     to->fudge *= -unit / t->width;
     to->spectrum *= slope;
     to->wave = -(to->index[0] + to->index[4] + to->index[8]);
-    if (F != 0) /* every F is default_F */
+    if (F != 0) /* table without entries: every F is default_F */
         to->default_F = 2 * to->crystal / F;
     to->background = t->weights;
     to->image = to->crystal + sc->background * t->weights;

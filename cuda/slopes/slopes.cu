@@ -243,7 +243,8 @@ static nb_status prepare_terms(nb_cuda_slope_pass *pass, nb_error *err)
     if (table) {
         st = nb_cuda_prepare_F2(pass->state, &pass->plan, &pass->launch, &pass->F2, &fits,
                                 err);
-        pass->state->is_prepared = 0; /* the renderer's table is overwritten */
+        /* 0, because the table of the renderer was overwritten */
+        pass->state->is_prepared = 0;
     }
     if (st || !fits)
         return st;

@@ -19,22 +19,22 @@ typedef struct nb_cuda_pixels {
     int width; /* length of every span; 0: lengths differ */
 } nb_cuda_pixels;
 
-/** Planes of pixels from .. end - 1, and the inputs of the kernels that make them. All
- * addresses are on the device. */
+/** A job: planes for the pixels from .. end - 1, and the inputs of the kernels that make
+ * the planes. All addresses are on the device. */
 typedef struct nb_cuda_slope_job {
     nb_term_tables tables;
-    const nb_slope_job *job; /* with its scene */
+    const nb_slope_job *job; /* job of the slopes, with its scene */
     const nb_panel *panels;
     const nb_sensor *sensors;
     nb_cuda_pixels pixels;
-    const int *first; /* nb_contraction */
+    const int *first; /* members of nb_contraction */
     const nb_contraction_term *terms;
     int planes, moves;
     int64_t origin; /* number of the first pixel in the planes */
     int64_t from, end;
     int64_t stride; /* length of a plane */
     double *out;    /* [planes][stride]; used if single is NULL */
-    float *single;  /* planes as floats; may be NULL */
+    float *single;  /* planes as floats, or NULL */
 } nb_cuda_slope_job;
 
 /** Sums over the pixels of planes, for pixels origin ... end - 1. */
@@ -118,7 +118,8 @@ void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
 /** Set *bad = 1 if one of n numbers of this type is not finite. */
 void nb_cuda_launch_finite(nb_real_type type, const void *numbers, size_t n, double *bad,
                            cudaStream_t stream);
-/** Set sums[items] to the sums of partial[slices][items] over slices; begins 0: add. */
+/** Set sums[items] to the sums of partial[slices][items] over slices; if begins is 0, add
+ * to sums[items]. */
 void nb_cuda_launch_join(const double *partial, int slices, int items, int begins,
                          double *sums, cudaStream_t stream);
 /** Set sums[items] to the gradient of a pullback, or add it (job->begins). The order of
@@ -169,9 +170,10 @@ struct nb_cuda_slopes {
 
 /** Which results a pass makes. */
 typedef struct nb_cuda_pass_want {
-    const nb_slope_fit *fit; /* for normal equations; may be NULL */
-    int exact;               /* planes must be doubles */
-    int pulls;               /* only sums over pixels are wanted; planes are not needed */
+    const nb_slope_fit *fit; /* fit, for normal equations; or NULL */
+    int exact;               /* 1: planes must be doubles */
+    /* 1: only sums over pixels are wanted, and no planes are needed */
+    int pulls;
 } nb_cuda_pass_want;
 
 /** A pass over pixels. */
@@ -182,18 +184,20 @@ typedef struct nb_cuda_slope_pass {
     nb_plan plan;
     nb_term_case how;
     int fast;
-    nb_cuda_launch launch;             /* launch.scene has device addresses */
-    nb_cuda_factor_squares F2;         /* if fast */
-    nb_term_tables tables;             /* if fast; on the host */
-    nb_plain_rows plain;               /* on the host; planes 0: not plain */
+    nb_cuda_launch launch;     /* launch.scene has device addresses */
+    nb_cuda_factor_squares F2; /* F^2, used if `fast` is 1 */
+    nb_term_tables tables;     /* tables on the host, used if `fast` is 1 */
+    /* rows on the host; its member planes is 0 if the job is not plain */
+    nb_plain_rows plain;
     nb_cuda_plain plain_on_device;     /* for kernels: `plain` on the device */
     nb_contraction contraction;        /* on the host */
     nb_cuda_slope_job job;             /* on the device */
     const nb_slope_fit *fit;           /* on the device, with the observation; or NULL */
     const float *photons, *background; /* images of the observation, on the device */
-    int pulls;                         /* sums are made without planes */
-    size_t bytes;                      /* size of a number of a plane */
-    int64_t pixels, chunk, done;       /* all; in the planes at one time; calculated */
+    int pulls;                         /* 1: sums are made without planes */
+    size_t bytes;                      /* size of a number of a plane, bytes */
+    /* number of pixels: all; in the planes at a time; already calculated */
+    int64_t pixels, chunk, done;
 } nb_cuda_slope_pass;
 
 /** Prepare all data for the launches. Close the pass after an error, too. */

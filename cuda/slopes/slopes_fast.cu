@@ -5,7 +5,8 @@
 enum {
     THREADS = 128,
     BLOCKS =
-        /* smallest number on a multiprocessor: 128 registers suffice for four terms */
+        /* smallest number of blocks on a multiprocessor, so that a thread has 128
+         * registers, which suffice for four terms */
     4
 };
 

@@ -6,7 +6,8 @@
 
 enum {
     THREADS = 128,
-    BLOCKS = 8192 /* approximate limit, because each block reads all weights once */
+    /* approximate limit of blocks, because each block reads all weights once */
+    BLOCKS = 8192
 };
 
 typedef struct plain_job {
@@ -16,9 +17,9 @@ typedef struct plain_job {
     int rounds;
 } plain_job;
 
-/** Store a plane's values of a batch, from index `at` on. Places after the last pixel are
- * written, too: planes have room for whole batches. The values are not read soon, so they
- * bypass the caches. */
+/** Store a plane's values of a batch, from index `at` on. Entries after the last pixel
+ * are written too, because planes have memory for whole batches. The values are not read
+ * soon, so they bypass the caches. */
 template <int PIXELS>
 static __device__ __forceinline__ void store(const nb_cuda_slope_job &all, int64_t at,
                                              const float (&value)[PIXELS])
@@ -102,7 +103,7 @@ static __device__ __forceinline__ void emit_all(const plain_job &p, const batch<
     NB_PLAIN_KINDS(EMIT)
 }
 
-/** Copy to shared memory. */
+/** Copy items to shared memory, by all threads of a block. */
 template <class ITEM>
 static __device__ __forceinline__ void copy(const ITEM *from, int n, ITEM *to)
 {

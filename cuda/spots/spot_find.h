@@ -95,8 +95,8 @@ static __device__ int draw_box_of(const unsigned *rays, int n, unsigned ray)
     return low;
 }
 
-/** Move to ray number `ray`. at->box is its box or an earlier one. moved: *at is at the
- * lane's previous ray, DRAW_LANES before. */
+/** Move to ray number `ray`. at->box is the box of this ray or an earlier box. moved: 1
+ * if *at is at the lane's previous ray, DRAW_LANES before. */
 static __device__ __forceinline__ void draw_go(const nb_spot_pass &p, const unsigned *rays,
                                                const nb_spot_box *boxes, unsigned ray,
                                                bool moved, draw_place *at)
@@ -135,8 +135,9 @@ static __device__ __forceinline__ void draw_terms(const nb_spot_pass &p,
     gpuSyncLanes();
 }
 
-/** Add the ray of a lane if it is quick; else set *span to its sources and *counts to the
- * factor of its terms. Returns 1 if the span has terms to sum. */
+/** Add the ray of a lane at once if that is quick. Otherwise set *span to the sources of
+ * the ray and *counts to the factor of its terms. Returns 1 if the span has terms to
+ * sum. */
 template <int LAW, bool PLAIN>
 static __device__ __forceinline__ int draw_ray(const nb_spot_pass &p,
                                                const nb_spot_box &box,
@@ -263,7 +264,7 @@ static __device__ __forceinline__ void draw_boxes(const nb_spot_pass &p,
 
 enum {
     FIND_THREADS = DRAW_THREADS,
-    FIND_BLOCKS = 4, /* per multiprocessor */
+    FIND_BLOCKS = 4, /* number of blocks per multiprocessor */
     FIND_BATCH = 8,  /* limit of items that a block takes together */
     FIND_TURNS = 1,  /* number of times that a block takes items */
     FIND_DRAWS = 16  /* number of boxes that a block draws together */
@@ -273,7 +274,7 @@ enum {
 typedef struct box_list {
     nb_spot_box *boxes;
     unsigned room;
-    unsigned *counts; /* COUNTS */
+    unsigned *counts; /* counters (COUNTS) */
 } box_list;
 
 enum { NEXT_BATCH, FOUND, NEXT_BOX, COUNTS };
@@ -283,7 +284,7 @@ typedef struct found_lists {
     nb_spot_item items[FIND_BATCH];
     int64_t candidates[FIND_BATCH];
     nb_spot_sight sights[FIND_THREADS];
-    nb_spot_box boxes[2 * FIND_THREADS]; /* not fitted */
+    nb_spot_box boxes[2 * FIND_THREADS]; /* boxes that are not yet fitted */
     draw_lists<FIND_DRAWS> draw;
     int n_sights, n_boxes, n_overflow;
     unsigned batch; /* number of the current batch of items */
@@ -399,7 +400,7 @@ static __device__ int find_sights(const nb_spot_pass &p, found_lists &lists,
 }
 
 /** Find the boxes of items first .. end - 1. Blocks take `batch` items at a time until
- * all are taken, because a few items have the majority of the boxes. */
+ * all are taken, because a few items have more than half of the boxes. */
 template <int LAW, bool PLAIN>
 __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
     k_spots(const NB_GRID_CONSTANT nb_spot_pass p, box_list list, int64_t first,
@@ -414,12 +415,13 @@ __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
     for (;;) {
         if (thread == 0)
             lists.batch = atomicAdd(&list.counts[NEXT_BATCH], 1u);
-        __syncthreads(); /* earlier items are done */
+        __syncthreads(); /* wait until the earlier items are done */
         const int64_t at = lists.batch;
         if (at >= batches)
             break;
         if (thread <
-            /* neighbouring items may all have many boxes: they go to different blocks */
+            /* neighbouring items may all have many boxes, so they go to different
+             * blocks */
             batch) {
             const int64_t k = first + at + thread * batches;
             nb_spot_item *item = &lists.items[thread];

@@ -8,7 +8,8 @@
 
 #define LARGEST_SUM 0x1p61   /* limit of a pixel's integer sum, units */
 #define BRIGHTEST (1 - 1e-6) /* factor that makes a sum of doubles a lower bound */
-/* Largest accepted errors of integer sums: part of the brightest pixel, of the bound. */
+/* Largest accepted errors of integer sums: as a fraction of the brightest pixel, and of
+ * the bound. */
 #define ROUNDING_OF_BRIGHTEST 1e-7
 #define ROUNDING_OF_BOUND 0.1
 
@@ -32,7 +33,8 @@ static size_t count_sensors(const nb_scene *sc)
     return (size_t)n;
 }
 
-/** Put the arrays of a setup one after the other to `to` (or NULL); returns the bytes. */
+/** Put the arrays of a setup one after the other at `to`, unless it is NULL. Returns
+ * their size in bytes. */
 static size_t place_arrays(nb_spot_setup *s, const nb_scene *sc,
                            const nb_spot_plane *planes, const nb_region *regions, char *to)
 {
@@ -233,7 +235,7 @@ double nb_spot_setup_share(const nb_spot_setup *s, double bound)
     return s->rounding <= ROUNDING_OF_BOUND * bound ? s->rounding : 0;
 }
 
-/** Set the limits of the terms: the tolerance, less the error of integer sums. */
+/** Set the limits of the terms: the tolerance minus the error of integer sums. */
 static void limit_terms(nb_spot_setup *s, nb_spots_result *result)
 {
     nb_tolerance tolerance = s->tolerance;

@@ -30,7 +30,7 @@ void nb_spot_setup_free(nb_spot_setup *setup);
 /** Let the pass point to a copy of the tables, and to `scene` with copies of the arrays. */
 void nb_spot_setup_move(nb_spot_setup *setup, const void *tables, const nb_scene *scene);
 
-/** Sum the terms of a pass. If brightest is NULL, make the image; else only set
+/** Sum the terms of a pass. If brightest is NULL, make the image; otherwise only set
  * *brightest to the photons of the brightest pixel. */
 typedef nb_status nb_spot_runner(void *context, const nb_spot_pass *pass,
                                  double *brightest, nb_error *err);
@@ -43,8 +43,9 @@ nb_status nb_spot_setup_brightest(nb_spot_setup *setup, int tries, nb_spot_runne
 /** True if integer sums are accurate enough for result->bound. */
 int nb_spot_setup_suffices(const nb_spot_setup *setup, const nb_spots_result *result);
 
-/** Part of a bound, photons, that is kept for the error of integer sums. 0 if the bound
- * is too small for this: the error is then below the rounding of the brightest pixel. */
+/** Part of a bound, in photons, that is reserved for the error of integer sums. It is 0
+ * if the bound is too small for this; the error is then below the rounding of the
+ * brightest pixel. */
 double nb_spot_setup_share(const nb_spot_setup *setup, double bound);
 
 /** Make the image, or set result->refused. Errors: those of `run`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The work of each thread for an image from reflections (src/plan/spots.h). For host and
- * device: a test on the host runs the same functions one after the other.
+/** The work of each thread for an image from reflections (src/plan/spots.h). Host and
+ * device compile it; a test on the host runs the same functions one after the other.
  *
  *   item       a column of reflections (h, k, all l) and some orientations of a group
  *   sight      a reflection of the column that a panel may see
@@ -155,7 +155,8 @@ struct nb_spot_pass {
     const nb_region *regions; /* regions of the panels */
     int layers, chunks;       /* largest number of layers of a panel, items of a group */
     int orientations;         /* largest number of orientations of an item */
-    int plain; /* all rays of a reflection have the same factor, and -dmin culls no ray */
+    /* 1: all rays of a reflection have the same factor, and -dmin removes no ray */
+    int plain;
     int64_t columns;
     double per_edge;          /* 1/oversample */
     double unit, per_unit;    /* unit of integer sums, electrons^2 [sr]; its inverse */
@@ -168,7 +169,8 @@ typedef struct nb_spot_item {
     nb_spot spot; /* h, k and the group */
     double p0[3], g0[3], v[3], b3[3];
     nb_spot_column column;
-    double hole, holes; /* first l that is left out, and number of l that are left out */
+    /* first index l that is left out, and number of indices l that are left out */
+    double hole, holes;
     int first, end;     /* orientations first .. end - 1 */
     int64_t candidates; /* number of sights to test */
 } nb_spot_item;
@@ -261,7 +263,7 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
     sight->first = item->first;
     sight->end = item->end;
     sight->spot.reach2 =
-        /* limited to the reach at which terms are far below the unit of sums */
+        /* not above the reach at which terms are far below the unit of the sums */
         fmin(NB_SPOT_LEAST_POWER / sp->fall,
              nb_spot_reach2(sp, &p->limits,
                             nb_spot_F2_of(&p->scene.factors.table, sight->spot.h)));
@@ -419,8 +421,9 @@ NB_HD nb_spot_aim nb_spot_frame_aim(const nb_spot_frame *frame, int u, int v)
     return aim;
 }
 
-/** A sum as an integer number of units. It is rounded down, as otherwise thousands of dim
- * terms could make a pixel too bright. A top hat's sum is rounded, and is at least 1. */
+/** A sum as an integer number of units. It is rounded down, because otherwise thousands
+ * of dim terms could make a pixel too bright. The sum of a top hat is rounded to nearest,
+ * and is at least 1. */
 NB_HD unsigned long long nb_spot_whole(const nb_spot_pass *p, double sum, const nb_law law)
 {
     const double units = sum * p->per_unit;

@@ -11,17 +11,18 @@ extern "C" {
 #include "spot_setup.h"
 }
 
-#define PART 0.3      /* seconds of a launch: display watchdogs, progress, SIGINT */
+/* limit of the seconds of a launch, for display watchdogs, progress and SIGINT */
+#define PART 0.3
 #define SPOTS_DIM 1e3 /* argument of nb_spots_work_of: count all reflections */
 
 enum {
-    BLOCKS = 5,          /* blocks of threads that draw, per multiprocessor */
+    BLOCKS = 5,          /* number of blocks of threads that draw, per multiprocessor */
     BOXES = 64,          /* limit of boxes that a block draws together */
     TURNS = 4,           /* approximate number of times that a block takes boxes */
     BOXES_MIN = 1 << 12, /* limits of the length of the list of boxes */
     BOXES_MAX = 1 << 20,
     SCAN = 256,      /* threads that read marks */
-    SCAN_BLOCKS = 8, /* blocks of SCAN threads per multiprocessor */
+    SCAN_BLOCKS = 8, /* number of blocks of SCAN threads per multiprocessor */
     SCAN_MARKS = 4   /* smallest number of marks that a warp reads together */
 };
 
@@ -74,7 +75,8 @@ static __device__ __forceinline__ unsigned take_marks(const nb_spot_pass &p, siz
     return gpuBallot(marked);
 }
 
-/** Write a mark's pixels of the image, one for each lane; lit: the mark was set. */
+/** Write the pixels of a mark to the image, one for each lane. lit: 1 if the mark was
+ * set. */
 static __device__ __forceinline__ void fill_mark(const nb_spot_pass &p, size_t mark,
                                                  bool lit, float *image)
 {
@@ -96,7 +98,8 @@ __global__ void __launch_bounds__(SCAN)
     const float4 dark = {0, 0, 0, 0};
     for (size_t first = warp * each; first * NB_SPOT_MARK < pixels; first += warps * each) {
         const unsigned lit = take_marks(p, first, each);
-        for (int k = 0; k < each; k += SCAN_MARKS) { /* four dark pixels at once */
+        /* a lane writes four dark pixels at once */
+        for (int k = 0; k < each; k += SCAN_MARKS) {
             const unsigned some = lit >> k & ((1u << SCAN_MARKS) - 1);
             const size_t at = first + k;
             if (some == 0 && (at + SCAN_MARKS) * NB_SPOT_MARK <= pixels)
@@ -321,7 +324,8 @@ int nb_cuda_spots_lack_room(nb_backend_state *state)
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     state->spot_pixels = 0;
-    state->spot_tables.bytes = state->tile_tables.bytes = 0; /* not valid */
+    /* 0: the tables on the device are no longer valid */
+    state->spot_tables.bytes = state->tile_tables.bytes = 0;
     return 1;
 }
 

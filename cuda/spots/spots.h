@@ -9,7 +9,7 @@
 typedef struct nb_cuda_look {
     /* bits of the photons as float << 32 | number of the pixel in the stack */
     unsigned long long key;
-    unsigned long long sum; /* sum of all terms of the pixel, as an integer */
+    unsigned long long sum; /* sum of all terms of the found pixel, as an integer */
     double photons;         /* photons of that sum */
 } nb_cuda_look;
 
@@ -40,7 +40,8 @@ nb_status nb_cuda_fetch_brightest(const nb_cuda_spot_run *run, const void *from,
 void nb_cuda_launch_spot_image(const nb_cuda_launch *launch, const nb_spot_pass *pass,
                                float *image);
 
-/** Reserve sums and marks, which are 0. Every image sets them to 0 at its end. */
+/** Reserve memory for sums and marks, which are all 0. Every image sets them to 0 again
+ * at its end. */
 nb_status nb_cuda_reserve_sums(nb_backend_state *state, nb_spot_pass *pass, nb_error *err);
 
 /** True if an image from reflections or in blocks of rays failed because the device

@@ -23,12 +23,13 @@ static __device__ __forceinline__ double inverse_of(double x)
 }
 
 /** nb_mean_depth and nb_capture with one exponential. path: in attenuation lengths;
- * inverse: 1/path. Each earlier layer lets the same fraction pass. */
+ * inverse: 1/path. The fraction that passes is the same for each earlier layer. */
 static __device__ __forceinline__ double mean_depth(double path, double inverse,
                                                     int layer, float *captured)
 {
     double stopped = -expm1(-path), passing = 1.0 - stopped, reaching = 1.0;
-    for (int n = layer; n > 0; n >>= 1) { /* passing to the power of layer */
+    /* the fraction that passes a layer, to the power of `layer` */
+    for (int n = layer; n > 0; n >>= 1) {
         reaching *= n & 1 ? passing : 1.0;
         passing *= passing;
     }

@@ -47,8 +47,8 @@ static __device__ __forceinline__ float few_round(const row_job &p, const line l
 }
 
 /** One step for four pixels: F_latt (law of fringes) or F_latt^2 (other laws), and F^2
- * from a table. lines: of the three axes. QUOTIENT: nb_interference_quotient is used.
- * first: index offset of the step's table. */
+ * from a table. lines: those of the three axes. With QUOTIENT, nb_interference_quotient
+ * is used. first: index offset of the step's table. */
 template <int TABLE, bool QUOTIENT, bool DEEP, int LAW>
 static __device__ __forceinline__ void aim_step(const row_job &p,
                                                 const nb_cuda_direct_term &step,
@@ -358,7 +358,7 @@ static void submit(nb_cuda_job *render, int part)
               deep = launch->sensor.mean_depth != 0,
               point = launch->panel.point_pixel != 0;
     direct_kernel kernel;
-    (void)part; /* there is only one part */
+    (void)part; /* not used, because there is only one part */
     if (many) {
         kernel = one ? plain_kernel<true>(law, table, point)
                      : general_kernel<true>(law, tables, deep);

@@ -30,8 +30,8 @@ static __device__ double lane_sum(const nb_scene *sc, const nb_ray *ray, int lan
     return sum;
 }
 
-/** Photons of a pixel, by one warp. The function is not inlined: inside the loops of a
- * kernel it would take 254 registers. */
+/** Photons of a pixel, by one warp. The function is not inlined: because inside the loops
+ * of a kernel it would take 254 registers. */
 static __device__ gpuCall double warp_pixel(const nb_scene *sc, const nb_panel *panel,
                                             const nb_sensor *sensor, int f, int s,
                                             int lane)

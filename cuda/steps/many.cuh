@@ -38,8 +38,8 @@ static __device__ __forceinline__ void fetch_job(const nb_cuda_many &many, int k
 }
 
 /** Call work(job, x, y) for several blocks of pixels, one after the other, so that a job
- * is fetched once for many blocks. COUNTED: x and y are counted instead of divided, which
- * takes two more registers. */
+ * is fetched once for many blocks. With COUNTED, x and y are counted instead of
+ * calculated by divisions, which takes two more registers. */
 template <bool COUNTED, class JOB, class WORK>
 static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
 {
@@ -72,9 +72,9 @@ static __device__ __forceinline__ void for_blocks(const JOB &p, WORK work)
     }
 }
 
-/** The job of this block's panel. MANY: a copy in shared memory, whose address needs no
- * register; else the kernel's parameter. Values that are the same for all panels may also
- * be read from the parameter. */
+/** The job of this block's panel. With MANY it is a copy in shared memory, whose address
+ * needs no register; otherwise it is the kernel's parameter. Values that are the same for
+ * all panels may also be read from the parameter. */
 template <bool MANY, class JOB>
 static __device__ __forceinline__ const JOB &job_of_block(const JOB &p)
 {

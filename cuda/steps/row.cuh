@@ -16,7 +16,8 @@
 enum { PIXELS = 4 };
 enum { POLAR_NONE, POLAR_PLAIN, POLAR_KAHN };
 
-/** v.P along a row of points P at depth O below the front: base + F slope + O depth. */
+/** The product v.P for the points P of a row, at depth O below the front: base + F slope
+ * + O depth. */
 typedef struct line {
     double base, slope, depth;
 } line;
@@ -277,7 +278,7 @@ static void set_polarization(row_job *job, const nb_cuda_launch *launch)
 static row_job make_row_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)
 {
     const nb_scene *sc = &launch->scene;
-    /* dark: nothing scatters */
+    /* 1: nothing scatters, so the image is dark */
     int dark = !terms->F2.at && terms->F2.constant == 0;
     double term = (terms->F2.at || dark ? 1.0 : terms->F2.constant) *
                   nb_shape_height2(&sc->lattice);

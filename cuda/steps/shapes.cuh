@@ -50,8 +50,8 @@ static __device__ __forceinline__ float nb_sphere_square(float u2)
     return closed * closed;
 }
 
-/** F_latt^2 by a law. Edge: NaN if a float cannot decide; the pixel is then calculated
- * again (k_repair in double.cu). */
+/** F_latt^2 by a law. For the law of edge it is NaN if a float cannot decide; the pixel
+ * is then calculated again (k_repair in double.cu). */
 template <int LAW>
 static __device__ __forceinline__ float nb_shape_square(const int w[3],
                                                         const nb_shape_form &form)
@@ -68,7 +68,7 @@ static __device__ __forceinline__ float nb_shape_square(const int w[3],
     return exp2f(r2);
 }
 
-/** True if F of a step is needed, as its F_latt^2 is not 0. */
+/** True if F of a step is needed, because its F_latt^2 is not 0. */
 template <int LAW> static __device__ __forceinline__ bool nb_shape_lit(float lattice)
 {
     return LAW != NB_LAW_EDGE || lattice != 0;

@@ -166,8 +166,8 @@ nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err)
     return nb_cuda_check(err, code, "clearing the image");
 }
 
-/** Set job->terms: the tables of the last render if nothing has changed, else new tables.
- * *fits = 0: the tables do not fit in memory. */
+/** Set job->terms to the tables of the last render if nothing has changed, or else to new
+ * tables. *fits = 0: the tables do not fit in memory. */
 static nb_status prepare(nb_cuda_job *job, int *fits, nb_error *err)
 {
     nb_backend_state *state = job->state;

@@ -12,14 +12,15 @@
 #include "tensor_job.cuh"
 
 enum {
-    WARPS = 8,   /* per block of threads */
+    WARPS = 8,   /* number of warps of a block of threads */
     SEVERAL = 2, /* value of TABLE: sources have different tables */
     RUN = 64     /* number of octets that are summed in one float */
 };
 
 /** Data of a warp in shared memory, to save registers. */
 typedef struct warp_memory {
-    double total[2 * ROWS][32]; /* of each lane: its step at its two pixels of rows */
+    /* of each lane: sums for its step at its two pixels of each row */
+    double total[2 * ROWS][32];
     double sum[ROWS * COLUMNS]; /* sum over the rays so far, of each pixel */
     double direction[ROWS * COLUMNS][4];
     float weight[ROWS * COLUMNS]; /* weight of the ray of each pixel */
@@ -27,7 +28,7 @@ typedef struct warp_memory {
 
 #ifdef NB_GPU_TENSOR_CODE
 /** Add this lane's step to the sums of its two pixels of one row. b: this lane's number
- * of B for the row; a: of A for each axis. LAW: nb_law. */
+ * of the matrix B for the row; a: its numbers of A for each axis. LAW: nb_law. */
 template <int LAW, int TABLE, bool WEIGHTED>
 static __device__ __forceinline__ void add_octet(const tensor_job &p, const double a[3],
                                                  double b, float weight, int first,
@@ -40,7 +41,7 @@ static __device__ __forceinline__ void add_octet(const tensor_job &p, const doub
         gpuMultiply(t[axis], a[axis], b);
 #pragma unroll
     for (c = 0; c < 2; c++) {
-        const int flip = TABLE ? INT_MIN : 0; /* removes the half step */
+        const int flip = TABLE ? INT_MIN : 0; /* removes the 1/2 that was added */
         int w[3] = {__double2loint(t[0][c]) ^ flip, __double2loint(t[1][c]) ^ flip,
                     __double2loint(t[2][c]) ^ flip};
         float r;
@@ -235,7 +236,7 @@ static void submit(nb_cuda_job *render, int part)
 static int equal_weights(const nb_scene *sc)
 {
     int equal = sc->lattice.N[0] > 1 || sc->lattice.N[1] > 1 ||
-                sc->lattice.N[2] > 1; /* padding steps add 0 */
+                sc->lattice.N[2] > 1; /* so that padding steps add 0 */
     for (int i = 0; i < sc->beam.n_sources; i++)
         equal = equal && (float)sc->beam.sources[i].weight == 1.0f;
     return equal;

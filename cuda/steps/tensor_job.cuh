@@ -23,14 +23,15 @@ typedef struct tensor_job {
     const float *F2;
     nb_F2_index index;
     int N[3];
-    int first, end, add;       /* nb_cuda_octets */
+    int first, end, add;       /* members of nb_cuda_octets */
     double term;               /* unit of the sums: constant F^2 or 1, times the height */
     double path, inverse_path; /* thickness of a layer, in attenuation lengths; 1/path */
     double edge_fast, edge_slow; /* edges of a sub-pixel, m */
     nb_shape_form shape;         /* for shapes other than parallelepipeds */
     nb_cuda_many many;
     nb_cubic_table cubic; /* only for the tricubic kernel, like `waves` */
-    const void *waves;    /* sources for the tricubic kernel, and one more as padding */
+    /* sources (cubic_wave) for the tricubic kernel, with one more as padding */
+    const void *waves;
 } tensor_job;
 
 /** nb_go_deep for a flat panel. front: position on the layer's front face. */

@@ -30,9 +30,9 @@ static int is_deep(const nb_scene *sc)
 }
 
 /** Estimated seconds: a time per ray and a time per step. The time per ray follows from
- * the measured number of steps from which on this kernel is quicker than the direct one:
- * 24, or 8 with layers at their mean depth, for which a step takes a third longer in the
- * direct kernel, but not on tensor cores. */
+ * the measured number of steps from which on this kernel is quicker than the direct
+ * kernel. It is 24, or 8 with layers at their mean depth, with which a step takes a third
+ * longer in the direct kernel but not on tensor cores. */
 static double seconds(const nb_plan *plan)
 {
     /* number of steps for which both kernels take the same time */

@@ -16,8 +16,9 @@ typedef struct fragment_job {
     nb_cuda_fragments to;
 } fragment_job;
 
-/** The negative index of a padding step: in the box of F^2 and at a zero of the
- * interference function (fraction 1/N), so that it adds almost nothing and needs no mask. */
+/** The negative index of a padding step. It is in the box of F^2 and at a zero of the
+ * interference function (fraction 1/N), so that the step adds almost nothing and needs no
+ * mask. */
 static __device__ double idle_index(const fragment_job *p, int axis)
 {
     double N = p->scene.lattice.N[axis];

@@ -4,11 +4,11 @@
  *
  * The caches cannot deliver 64 values for each step. So a thread keeps the coefficients
  * of a cell (cubic_cells.h), and loads others when a step is in another cell. Consecutive
- * steps have one orientation and differ in wavelength: they share the products of the
- * axes with the direction. F is a sum of 64 values that may cancel, so errors of floats
- * matter where F passes through 0. A pixel therefore has a second sum, with the largest F
- * of each cell. If the second sum is much larger than the first, the warp calculates the
- * pixel's steps again in double. */
+ * steps have the same orientation and differ in wavelength, so that they share the
+ * products of the axes with the direction. F is a sum of 64 values that may cancel, so
+ * errors of floats matter where F passes through 0. A pixel therefore has a second sum,
+ * with the largest F of each cell. If the second sum is much larger than the first, the
+ * warp calculates the pixel's steps again in double. */
 #include <float.h>
 
 #include "../backend/render_job.h"
@@ -16,7 +16,7 @@
 #include "tensor_job.cuh"
 
 enum {
-    WARPS = 4, /* per block */
+    WARPS = 4, /* number of warps per block */
     BLOCKS = 4,
     RUN = 64 /* approximate number of steps that are summed in one float */
 };
@@ -316,7 +316,7 @@ static void submit(nb_cuda_job *render, int part)
     const tricubic_kernel kernel = choose_kernel(
         nb_shape_law(launch->scene.lattice.shape), job.cubic.whole, many != NULL);
     const unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
-    (void)part; /* there is only one part */
+    (void)part; /* not used, because there is only one part */
     if (many)
         job = job_of_many(job, many);
     kernel<<<blocks, 32 * WARPS, 0, launch->stream>>>(job);
@@ -384,7 +384,8 @@ static void launch_waves(const nb_beam *beam, void *waves, cudaStream_t stream)
 /* ------------------------------------------------------------------ the path's kernel */
 
 enum {
-    MAX_CUBICS = 1 << 25, /* limit of cells: 8.5 GiB; also half of the free memory */
+    /* limit of the number of cells: 8.5 GiB; half of the free memory is another limit */
+    MAX_CUBICS = 1 << 25,
     CUBIC_BYTES = NB_CUBIC_FLOATS * sizeof(float)
 };
 

@@ -14,7 +14,7 @@ static int applies(const nb_plan *plan, const char **why)
     return nb_cuda_floats_apply(plan, why);
 }
 
-/** Estimated seconds: of the cells that are made from the table, and of the steps. */
+/** Estimated seconds, for making the cells from the table and for the steps. */
 static double seconds(const nb_plan *plan)
 {
     const nb_factor_table *sf = &plan->scene->factors.table;

@@ -11,7 +11,7 @@ template <int THREADS> static __device__ double nb_add_threads(double value)
 {
     __shared__ double all[THREADS];
     const int me = (int)threadIdx.x;
-    __syncthreads(); /* all threads have read the previous sum */
+    __syncthreads(); /* wait until all threads have read the previous sum */
     all[me] = value;
     for (int half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();

@@ -29,7 +29,8 @@ static double tiles_gain(const nb_plan *plan)
 #define TILES_START 2e-3
 #define TILES_LONG 2e-2
 #define TILES_LONG_STEP 2.5e-6
-#define TILES_LOOK 0.15 /* of the seconds on a core of a CPU */
+/* seconds of the first search on a device, as a fraction of those on a core of a CPU */
+#define TILES_LOOK 0.15
 #define TILES_SEEM 1.3
 /* Seconds of a trial: TILES_TRIAL, plus TILES_TRIAL_STEP for each step of a ray. If this
  * is more than the part TILES_DEAR of the time of every step, the estimated gain must be

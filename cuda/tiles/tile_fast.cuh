@@ -46,7 +46,7 @@ static __device__ __forceinline__ float nb_tile_fast_F2(const nb_tile_pass *p, i
         return (float)(F * F * p->inverse_unit);
     }
 #pragma unroll
-    for (int i = 0; i < 3; i++) /* outside the table, F^2 of its border is used */
+    for (int i = 0; i < 3; i++) /* outside the table, F^2 of the table's border is used */
         at += vi_clamp(h[i] - f->low[i], f->n[i] - 1) << (i < 2 ? f->shift[i] : 0);
     return __ldg(&f->pairs[2 * at]) * (float)(1 / NB_TILE_PAIR_UP);
 }
@@ -90,7 +90,7 @@ static __device__ __forceinline__ float nb_tile_fast_term(const nb_tile_pass *p,
         const double minus =
             fma(fma(a[3 * i], q[0], fma(a[3 * i + 1], q[1], a[3 * i + 2] * q[2])),
                 step->kappa, NB_FIXED_MAGIC + 0.5);
-        w[i] = __double2loint(minus) ^ INT_MIN; /* removes the added 1/2 */
+        w[i] = __double2loint(minus) ^ INT_MIN; /* removes the 1/2 that was added */
         h[i] = NB_FIXED_HIGH - __double2hiint(minus);
     }
     return nb_tile_fast_F2(p, step->source, h) * (nb_shape_law(shape) == NB_LAW_SPHERE

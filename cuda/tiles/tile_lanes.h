@@ -46,7 +46,7 @@ enum { NB_TILE_LANES = 32 };
 #define NB_LANE(x) x
 #define NB_LANE_IN(x) (*x)
 #define NB_TILE_ADD(to, x) atomicAdd(to, x)
-#define NB_TILE_COUNT(to, x) atomicAdd(to, x) /* in shared memory */
+#define NB_TILE_COUNT(to, x) atomicAdd(to, x) /* the counter is in shared memory */
 
 /** Sum of the numbers of this lane and all earlier lanes. */
 static __device__ __forceinline__ void nb_lanes_prefix(uint32_t *x)
@@ -256,7 +256,8 @@ NB_TILE_HD nb_step_group nb_tile_group_at(const nb_tiles *t, const nb_tile_packs
     return g;
 }
 
-/** Upper bound of a group's sum. q: the block's middle ray less the column's direction. */
+/** Upper bound of a group's sum. q: the block's middle ray minus the column's
+ * direction. */
 NB_TERM vf nb_tile_packed_bound(const nb_tiles *t, const nb_ray_block *b,
                                 const nb_step_group *g, const float q[3], const int shape)
 {
@@ -280,8 +281,8 @@ NB_TERM vf nb_tile_along_bound(const nb_tiles *t, const nb_ray_block *b, float k
     return nb_tile_step_bound(t, b, h, shape) * weight;
 }
 
-/** Set along[] to the dot products of an orientation's axes and q, the block's middle ray
- * less the source's direction. */
+/** Set along[] to the dot products of an orientation's axes and q, which is the block's
+ * middle ray minus the source's direction. */
 NB_TILE_HD void nb_tile_along(const nb_tiles *t, const nb_tile_packs *from,
                               int orientation, const float q[3], float along[3])
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** Lists of the groups and steps that a block of rays keeps (tile_work.h). Those with the
- * smallest bounds are left out, while the sum of their bounds is within a budget. Those
- * with bounds above an equal share of the budget are candidates. Bounds of candidates are
- * rounded up to units of the budget. A bin has the sum of the units of similar bounds. */
+/** Lists of the groups and steps that a block of rays keeps (tile_work.h). Items (groups
+ * or steps) with the smallest bounds are left out as long as the sum of their bounds is
+ * within a budget. Items with bounds above an equal share of the budget are candidates to
+ * keep. Bounds of candidates are rounded up to units of the budget. A bin has the sum of
+ * the units of similar bounds. */
 #ifndef NB_CUDA_TILE_LISTS_H
 #define NB_CUDA_TILE_LISTS_H
 
@@ -31,7 +32,8 @@ NB_HD uint32_t nb_tile_bin_end(int bin)
     return (3u + (uint32_t)(bin % 2)) << bin / 2 >> 1;
 }
 
-/** Left-out candidates: all in bins before `bin`, `some` in `bin`. spent: their units. */
+/** Candidates that are left out: all in the bins before `bin`, and `some` of those in
+ * `bin`. spent: units of these candidates. */
 typedef struct nb_tile_cut {
     int bin;
     uint32_t some, spent;
@@ -62,7 +64,7 @@ NB_TILE_HD nb_tile_cut nb_tile_cut_of(nb_tile_shared *w, uint32_t left)
 }
 
 /** Replace the n candidates stack[at ..] = units << 16 | number by the numbers of kept
- * candidates. Returns how many are kept. */
+ * candidates. Returns the number of kept candidates. */
 NB_TILE_HD int nb_tile_keep(nb_tile_shared *w, int at, int n, const nb_tile_cut *cut)
 {
     int kept = 0, some = 0;
@@ -111,8 +113,8 @@ NB_TILE_HD nb_tile_heap nb_tile_heap_of(int at, int items, float budget)
     return heap;
 }
 
-/** Add the bounds of the lanes' items to a heap. A bound up to the share is no candidate:
- * it is left out, and added to the lane's *low. */
+/** Add the bounds of the lanes' items to a heap. An item whose bound is not above the
+ * share is not a candidate: it is left out, and its bound is added to the lane's *low. */
 NB_TILE_HD void nb_tile_heap_add(nb_tile_shared *w, nb_tile_heap *heap,
                                  const NB_LANE_ARG(int, item),
                                  const NB_LANE_ARG(float, bound), NB_LANE_REF(float, low))
@@ -172,7 +174,7 @@ NB_TILE_HD int nb_tile_column_of(const nb_tile_pass *p, uint32_t group)
     return (int)(group & ((1u << p->column_bits) - 1));
 }
 
-/** Set q to the middle ray of a block less the direction of a column's sources. */
+/** Set q to the middle ray of a block minus the direction of a column's sources. */
 NB_TILE_HD void nb_tile_towards(const nb_tile_pass *p, const nb_ray_block *b, int column,
                                 float q[3])
 {
@@ -376,7 +378,8 @@ typedef struct nb_tile_products {
 } nb_tile_products;
 
 /** Upper bound of step NB_TILE_RUNS i + run of a group. Called for i = 0, 1 .. in turn,
- * as *products may be kept. q0: the block's middle ray less the first source's direction. */
+ * because *products may be used again. q0: the block's middle ray minus the first
+ * source's direction. */
 NB_TILE_HD float nb_tile_run_bound(const nb_tile_pass *p, const nb_ray_block *b,
                                    uint32_t group, int i, int run, const float q0[3],
                                    nb_tile_products *products, const int shape)

@@ -11,7 +11,7 @@ enum {
     PILOTS = 2048, /* approximate number of blocks that a trial takes */
     /* a trial takes no more than every 31st block, to save time */
     PILOT_STRIDE = 31,
-    LEAST_PILOTS = 64, /* but it takes at least about this number of blocks */
+    LEAST_PILOTS = 64, /* approximate least number of blocks that a trial takes */
     /* smallest numbers of rows and columns of groups for tests of whole rows */
     ROWS_LEAST = 8,
     COLUMNS_LEAST = 2
@@ -50,8 +50,9 @@ static size_t count_rows(const nb_scene *sc)
     return rows;
 }
 
-/** log2 of the rays along the edge of a panel's first blocks. Larger blocks than in
- * nb_tile_block are quick, because groups are tested for quarters, too. */
+/** log2 of the number of rays along the edge of a panel's first blocks. Blocks may be
+ * larger than in nb_tile_block and still be quick, because groups are also tested for
+ * quarters. */
 static int bits_of_edge(const nb_tiles *t, const nb_panel *panel)
 {
     const double step = fmax(panel->pixel_fast, panel->pixel_slow) /
@@ -61,8 +62,8 @@ static int bits_of_edge(const nb_tiles *t, const nb_panel *panel)
                                                                : NB_TILE_SMALL;
 }
 
-/** Set the grid of a panel's region; `items` blocks come before. Returns the new number
- * of blocks. */
+/** Set the grid of a panel's region; items: number of blocks of the earlier panels.
+ * Returns the new number of blocks. */
 static int64_t set_grid(const nb_tile_setup *s, const nb_panel *panel, nb_region r,
                         int64_t items, nb_tile_grid *grid)
 {

@@ -34,19 +34,19 @@ typedef struct nb_tile_setup {
     double size;    /* speed of the GPU relative to an H200 */
     double seconds; /* approximate seconds for the wanted pixels; 0: not known */
     double queued;  /* approximate part of the queue that each item fills */
-    int exact;      /* terms are in doubles */
+    int exact;      /* 1: terms are in doubles */
 } nb_tile_setup;
 
 /** Functions that run passes. */
 typedef struct nb_tile_runner {
-    nb_spot_runner *spots; /* for the first search */
+    nb_spot_runner *spots; /* runner of the passes of the first search */
     /** Sum all terms of the pixel that the last search found. *photons: photons of this
      * pixel. pass: setup->pass, changed to whole panels. */
     nb_status (*pixel)(void *context, const nb_tile_setup *setup,
                        const nb_tile_pass *pass, double *photons, nb_error *err);
     /** Run the items of setup->pass. If counts is NULL, sum the terms and make the image;
-     * else only count the work, into counts[NB_TILE_TALLIES]. *lack: upper bound of the
-     * photons that are left out of a pixel. */
+     * otherwise only count the work, in counts[NB_TILE_TALLIES]. *lack: upper bound of
+     * the photons that are left out of a pixel. */
     nb_status (*tiles)(void *context, nb_tile_setup *setup, double *counts, double *lack,
                        nb_error *err);
     void *context;
@@ -80,7 +80,7 @@ const char *nb_cuda_tiles_refuse(const nb_plan *plan);
 
 /** Settings of a trial, which do not depend on the region. */
 typedef struct nb_cuda_tile_choice {
-    int exact;    /* terms are in doubles, as floats would overflow */
+    int exact;    /* 1: terms are in doubles, because floats would overflow */
     double every; /* seconds to render all steps of the detector; 0: the path is forced */
 } nb_cuda_tile_choice;
 nb_cuda_tile_choice nb_cuda_choose_tiles(const nb_plan *plan);

@@ -6,8 +6,8 @@
 #include "../spots/spot_work.h"
 #include "tile_lanes.h"
 
-/** Bits of `how`: the shape, and EXACT for terms in doubles as in the reference, else in
- * floats. */
+/** Bits of `how`: the shape, and EXACT for terms in doubles as in the reference; without
+ * EXACT, terms are in floats. */
 enum { NB_TILE_SHAPE = 7, NB_TILE_EXACT = 8 };
 #ifndef __cplusplus
 _Static_assert((int)NB_SHAPE_COUNT <= NB_TILE_SHAPE + 1, "a shape has its bits");
@@ -27,11 +27,12 @@ typedef struct nb_tile_grid {
 /** A task that a first block puts into the queue for any warp: all of its groups, or some
  * groups for a block of 2 x 2 rays. */
 typedef struct nb_tile_late {
-    uint64_t wanted; /* this and the next line: as in nb_tile_walk */
+    uint64_t wanted; /* member of nb_tile_walk, as in the next line */
     int panel, layer, u, v;
     int block, n;  /* block, or 0: all blocks; number of groups, or 0: nothing to do */
     uint32_t list; /* index of the first group in nb_tile_queue.words */
-    /* member of nb_tile_walk; budgets of a ray for these groups, and for all other groups */
+    /* photons: member of nb_tile_walk; budgets of a ray for these groups, and for all
+     * other groups */
     float photons, budget, others;
 } nb_tile_late;
 
@@ -53,14 +54,17 @@ typedef struct nb_tile_pass {
     const nb_tile_grid *grids;
     /* first and last column that may have photons, for each row of a panel */
     const int *lit;
-    double bound;           /* photons that may be left out of a pixel */
-    int64_t items, stride;  /* items of all panels; only every stride-th item is run */
-    int by_rows;            /* first blocks first test whole rows of groups */
-    int chunk, column_bits; /* groups or rows that share a budget; bits of a column */
-    int single;             /* all sources have one direction */
-    int only_count;         /* only count the work */
+    double bound; /* photons that may be left out of a pixel */
+    /* number of items of all panels; only every stride-th item is run */
+    int64_t items, stride;
+    int by_rows; /* 1: first blocks first test whole rows of groups */
+    /* number of groups or rows that share a budget; number of bits of a column's
+     * number */
+    int chunk, column_bits;
+    int single;     /* 1: all sources have the same direction */
+    int only_count; /* 1: only count the work */
     nb_tile_queue queue;
-    /* for terms in floats */
+    /* the following members are for terms in floats */
     double inverse_unit;
     int N[3];
     float form[3]; /* ROUND: fudge N^2 2^-64, for fractions in units of 2^-32 */
@@ -120,7 +124,8 @@ typedef struct nb_tile_sum {
     float run;
 } nb_tile_sum;
 
-/** Polarization factor for a source and the ray d, or 0 if -dmin culls. */
+/** Polarization factor for a source and the ray d, or 0 if -dmin removes the
+ * scattering. */
 NB_HD_CALL double nb_tile_variation(const nb_tile_pass *p, int source, nb_vec3 d)
 {
     const nb_scene *sc = &p->spots.scene;
@@ -193,16 +198,16 @@ enum {
     NB_TILE_LARGE = 3, /* 8 rays along the edge of the largest first block */
     NB_TILE_RAYS = 1 << 2 * NB_TILE_LARGE,
     NB_TILE_BLOCKS = 1 + 4 + 16, /* a first block, its quarters, and their quarters */
-    NB_TILE_CORNERS = -1         /* for nb_tile_walk.only */
+    NB_TILE_CORNERS = -1         /* value of nb_tile_walk.only */
 };
 
 /** Data shared by the lanes of a warp. */
 typedef struct nb_tile_shared {
-    double ray[3][NB_TILE_RAYS]; /* directions */
+    double ray[3][NB_TILE_RAYS]; /* directions of the rays */
     /* the first block, its quarters, and their quarters; each size row by row */
     nb_ray_block block[NB_TILE_BLOCKS];
     uint32_t stack[NB_TILE_STACK];
-    uint32_t bins[NB_TILE_LANES]; /* for nb_tile_heap; 0 between two heaps */
+    uint32_t bins[NB_TILE_LANES]; /* bins for nb_tile_heap, all 0 between two heaps */
 } nb_tile_shared;
 
 /** Counts of the work: first blocks, smaller blocks, 32 tests of groups, 32 tests of
@@ -223,7 +228,8 @@ typedef struct nb_tile_walk {
     /* u, v: the block's first sub-pixel of the panel; 2^bits rays along an edge */
     int panel, layer, u, v, bits;
     uint64_t wanted; /* bit for each ray, row by row: 1 if the ray is needed */
-    /* number of the only block of 2 x 2 rays; 0: all; NB_TILE_CORNERS: the first block */
+    /* number of the only block of 2 x 2 rays that is needed; 0: all blocks;
+     * NB_TILE_CORNERS: only the first block, from its corners */
     int only;
     /* photons of a pixel if each of its rays has a sum of 1 (relative to unit) */
     float photons;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** The work of a warp for an image in blocks of rays (src/plan/tiles.h). For host and
- * device: a test on the host runs the lanes of a warp one after the other.
+/** The work of a warp for an image in blocks of rays (src/plan/tiles.h). Host and device
+ * compile it; a test on the host runs the lanes of a warp one after the other.
  *
  *   item       a first (largest) block of rays of a panel, 4 x 4 or 8 x 8, at all layers
  *   budget     limit of the sum of the bounds of all groups and steps that are left out
@@ -188,8 +188,8 @@ NB_TILE_HD float nb_tile_steps_of(nb_tile_walk *k, const nb_tile_task *of, const
 
 /* ------------------------------------------------------------------ blocks */
 
-/** Test groups i .. of a task, as many as the stack has room for. *next: the task with
- * the groups that the block keeps. Returns the number of tested groups. */
+/** Test the groups of a task from number i on, as many as fit on the stack. *next: the
+ * task with the groups that the block keeps. Returns the number of tested groups. */
 NB_TILE_HD int nb_tile_some_groups(nb_tile_walk *k, const nb_tile_task *of, int i,
                                    float *spent, nb_tile_task *next, const int how)
 {
@@ -334,14 +334,16 @@ NB_TILE_HD int nb_tile_reserve(const nb_tile_walk *k, unsigned tasks, unsigned w
  * block of 2 x 2 rays and some of the groups. */
 NB_HD int nb_tile_task_limit(int64_t groups)
 {
-    const int64_t least = NB_TILE_CHUNK - NB_TILE_ROW, /* with whole rows */
-        chunks = (groups + least - 1) / least;
+    /* least number of groups if whole rows share a budget */
+    const int64_t least = NB_TILE_CHUNK - NB_TILE_ROW,
+                  chunks = (groups + least - 1) / least;
     return (int)((groups + NB_TILE_PARTS - 1) / NB_TILE_PARTS + chunks)
            << 2 * (NB_TILE_LARGE - 1);
 }
 
-/** Put the kept groups of a first block into the queue: as one task, or as tasks of a
- * block of 2 x 2 rays with some of the groups each. budget: total budget of a ray. */
+/** Put the kept groups of a first block into the queue: as one task, or as several tasks
+ * that each have a block of 2 x 2 rays and some of the groups. budget: total budget of a
+ * ray. */
 NB_TILE_HD void nb_tile_defer(nb_tile_walk *k, const nb_tile_task *of, float budget,
                               const int how)
 {
@@ -397,7 +399,7 @@ NB_TILE_HD void nb_tile_late_item(nb_tile_walk *k, unsigned i, const int how)
 }
 
 /** Run a first block at a layer, whose rays are set. Returns the spent budget; 0 if tasks
- * are queued, which report it. */
+ * are queued, because the tasks then report the spent budget. */
 NB_TILE_HD float nb_tile_block_at(nb_tile_walk *k, float budget, const int how)
 {
     const nb_tiles *t = &k->p->tiles;

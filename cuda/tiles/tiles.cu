@@ -13,8 +13,8 @@ extern "C" {
 }
 
 enum {
-    WARPS = 4,             /* per block of threads */
-    BLOCKS = 5,            /* blocks of threads per multiprocessor */
+    WARPS = 4,             /* number of warps per block of threads */
+    BLOCKS = 5,            /* number of blocks of threads per multiprocessor */
     EXACT_BLOCKS = 4,      /* the same if terms are in doubles */
     BATCH = 4,             /* items that a warp takes together */
     QUEUE_TASKS = 1 << 21, /* limits of the queue */
@@ -72,8 +72,8 @@ static __device__ __forceinline__ nb_tile_shared *start_warp(nb_tile_shared *of)
     return of;
 }
 
-/** Run items first, first + stride .. They are spread over the image, so that all
- * launches have similar numbers of tasks. */
+/** Run the items first, first + stride ... The items are spread over the image, so that
+ * all launches have similar numbers of tasks. */
 template <int HOW>
 __global__ void __launch_bounds__(32 * WARPS, resident_blocks(HOW))
     k_tiles(const NB_GRID_CONSTANT nb_tile_pass p, tile_report *report, int64_t first,
@@ -187,7 +187,7 @@ static part_launcher *launcher_of(const nb_tile_setup *setup)
         NB_SHAPES(NB_DO)
 #undef NB_DO
     }
-    return NULL; /* nb_tiles_refuse */
+    return NULL; /* nb_tiles_refuse excludes other shapes */
 }
 
 /** Run all items in launches of up to a third of a second, for display watchdogs,
@@ -205,7 +205,7 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
     part_launcher *const launch = launcher_of(setup);
     nb_status st = NB_OK;
     for (int64_t i = 0; i < parts && !st; i++) {
-        /* clears the counters of the queue, too */
+        /* this also clears the counters of the queue */
         if ((st = nb_cuda_check(
                  err, cudaMemsetAsync(&report->next, 0, sizeof report->next, stream),
                  "clearing a counter")) ||
@@ -245,7 +245,7 @@ static pixel_launcher *pixel_launcher_of(const nb_tile_setup *setup)
         NB_SHAPES(NB_DO)
 #undef NB_DO
     }
-    return NULL; /* nb_tiles_refuse */
+    return NULL; /* nb_tiles_refuse excludes other shapes */
 }
 
 /** The member `pixel` of nb_tile_runner. */
@@ -302,8 +302,8 @@ static nb_status run_tiles(void *context, nb_tile_setup *setup, double *counts,
     return NB_OK;
 }
 
-/** Reserve the queue: as large as the image needs, or as memory allows. A small queue
- * needs more launches; without a queue a warp runs its tasks at once. The size changes no
+/** Reserve the queue, as large as the image needs or memory allows. A small queue needs
+ * more launches; without a queue a warp runs its tasks at once. The size changes no
  * byte. */
 static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *setup,
                                nb_tile_queue *q, nb_error *err)
@@ -327,7 +327,7 @@ static nb_status reserve_queue(nb_backend_state *state, const nb_tile_setup *set
     }
     if (st) {
         q->tasks_max = 0;
-        state->tile_queue.full = 0; /* rendering works without a queue, too */
+        state->tile_queue.full = 0; /* rendering also works without a queue */
         return NB_OK;
     }
     q->tasks = (nb_tile_late *)state->tile_queue.at;
