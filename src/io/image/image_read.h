@@ -141,21 +141,20 @@ nb_status nb_smv_apply_header(const nb_smv_header *header, nb_config *cfg, nb_er
  * parameter without the prefix. */
 
 #define NB_SMV_PREFIX "NANOBRAGG_"
-#define NB_SMV_MARK                                                                      \
 /* if this key is present, the NANOBRAGG_* keys replace the documented keys */
-"NANOBRAGG_CONVENTION"
+#define NB_SMV_MARK "NANOBRAGG_CONVENTION"
 
-    /** Groups of parameters that set the same quantity. If one parameter of a group is typed,
+/** Groups of parameters that set the same quantity. If one parameter of a group is typed,
  * nb_smv_apply_header ignores the values of the whole group in the header. */
-    typedef enum nb_smv_group {
-        NB_SMV_ALONE = 0, /* a parameter that is in no group */
-        NB_SMV_DISTANCES, /* distance, close_distance */
-        NB_SMV_BEAM,      /* lambda, energy */
-        NB_SMV_STEPS,     /* phistep, phisteps */
-        NB_SMV_FAST,      /* detpixels, detsize along fast */
-        NB_SMV_SLOW,
-        NB_SMV_GROUPS
-    } nb_smv_group;
+typedef enum nb_smv_group {
+    NB_SMV_ALONE = 0, /* a parameter that is in no group */
+    NB_SMV_DISTANCES, /* distance, close_distance */
+    NB_SMV_BEAM,      /* lambda, energy */
+    NB_SMV_STEPS,     /* phistep, phisteps */
+    NB_SMV_FAST,      /* detpixels, detsize along fast */
+    NB_SMV_SLOW,
+    NB_SMV_GROUPS
+} nb_smv_group;
 
 /** Return the parameter whose key follows that of `last` (NULL: the first), or NULL. */
 const nb_param *nb_smv_next(const nb_param *last);
