@@ -96,6 +96,19 @@ NB_INLINE unsigned vl_bits(vl mask)
     return bits;
 }
 #endif
+/** (low 32 bits of a) x m, 64 bits; m < 2^32. High bits of a are ignored. */
+NB_INLINE vul vul_mul32(vul a, uint64_t m)
+{
+#if defined(__AVX512F__)
+    return (vul)_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64((int64_t)m));
+#elif defined(__AVX2__)
+    return (vul)_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x((int64_t)m));
+#elif defined(__SSE2__)
+    return (vul)_mm_mul_epu32((__m128i)a, _mm_set1_epi64x((int64_t)m));
+#else
+    return (a & 0xffffffffu) * m;
+#endif
+}
 NB_INLINE int vl_any(vl mask)
 {
     return vl_bits(mask) != 0;

@@ -23,6 +23,12 @@ typedef int32_t vi __attribute__((vector_size(4 * NB_W)));
 typedef uint32_t vu __attribute__((vector_size(4 * NB_W)));
 typedef double vd __attribute__((vector_size(4 * NB_W)));
 typedef int64_t vl __attribute__((vector_size(4 * NB_W))); /* masks of vd: 0 or -1 */
+typedef uint64_t vul __attribute__((vector_size(4 * NB_W)));
+/* one number for each lane of vd */
+typedef float vfh __attribute__((vector_size(4 * NB_H)));
+typedef int32_t vih __attribute__((vector_size(4 * NB_H)));
+typedef uint16_t vu16 __attribute__((vector_size(2 * NB_H)));
+typedef uint8_t vu8 __attribute__((vector_size(NB_H)));
 
 NB_INLINE vf vf_set(float x)
 {
@@ -59,6 +65,10 @@ NB_INLINE vd vd_set(double x)
 NB_INLINE vd vd_pick(vl mask, vd yes, vd no)
 {
     return (vd)((mask & (vl)yes) | (~mask & (vl)no));
+}
+NB_INLINE vd vd_where(vl mask, vd a) /* 0 in the other lanes */
+{
+    return (vd)(mask & (vl)a);
 }
 
 #endif

@@ -48,24 +48,21 @@ NB_INLINE void spread_columns(const nb_gaussian *g, const window *s, int first, 
     const double e = g->Q[0] * du * du + g->Q[1] * dv * dv + g->Q[3] * du * dv;
     const double slope = g->Q[4] * du + g->Q[5] * dv;
     const double change = g->Q[1] * (2 * dv + 1) + g->Q[3] * du;
-    nb_vd V[MAX], D[MAX];
+    vd V[MAX], D[MAX];
     double *row = plane + (size_t)s->v * pitch + (size_t)(s->w + first);
     int v = s->v;
     for (int i = 0; i < count; i++) {
-        double steps[NB_LANES];
-        nb_vd dw, x;
-        for (int j = 0; j < NB_LANES; j++)
-            steps[j] = s->dw + (first + i * NB_LANES + j);
-        dw = *(const nb_vd_any *)steps;
-        x = -(e + dw * (slope + dw * g->Q[2]));
-        nb_v_exp(&x, &V[i]);
-        V[i] *= g->amplitude;
-        x = -(change + dw * g->Q[5]);
-        nb_v_exp(&x, &D[i]);
+        double steps[NB_H];
+        vd dw;
+        for (int j = 0; j < NB_H; j++)
+            steps[j] = s->dw + (first + i * NB_H + j);
+        dw = *(const vd_any *)steps;
+        V[i] = nb_v_exp(-(e + dw * (slope + dw * g->Q[2]))) * g->amplitude;
+        D[i] = nb_v_exp(-(change + dw * g->Q[5]));
     }
     for (int r = 0; r < s->rows; r++) {
         for (int i = 0; i < count; i++) {
-            nb_vd_any *at = (nb_vd_any *)(row + i * NB_LANES);
+            vd_any *at = (vd_any *)(row + i * NB_H);
             *at += V[i];
             V[i] *= D[i];
             D[i] *= decay;
@@ -81,8 +78,8 @@ NB_INLINE void spread_columns(const nb_gaussian *g, const window *s, int first, 
 static void spread_window(const nb_gaussian *g, const window *s, const int n[3],
                           size_t pitch, double *plane)
 {
-    int first = 0, left = s->width / NB_LANES;
-    for (; left >= MAX; left -= MAX, first += MAX * NB_LANES)
+    int first = 0, left = s->width / NB_H;
+    for (; left >= MAX; left -= MAX, first += MAX * NB_H)
         spread_columns(g, s, first, MAX, n, pitch, plane);
     if (left == 3)
         spread_columns(g, s, first, 3, n, pitch, plane);

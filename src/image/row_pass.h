@@ -4,65 +4,63 @@
 #define NB_IMAGE_ROW_PASS_H
 
 #include "kernels.h"
-#include "../base/vector.h"
+#include "../base/simd.h"
 
-/** Load the next NB_LANES floats of a row. Lanes after its end get `fill`. */
-static inline void nb_v_take(const float *from, int left, float fill, nb_vf *v)
+/** Returns the next NB_H floats of a row; lanes after its end are 0. */
+static inline vfh nb_v_take(const float *from, int left)
 {
-    if (left >= NB_LANES) {
-        nb_v_load(from, v);
-        return;
-    }
-    for (int i = 0; i < NB_LANES; i++)
-        (*v)[i] = i < left ? from[i] : fill;
+    vfh v = {0};
+    memcpy(&v, from, left >= NB_H ? sizeof v : (size_t)left * sizeof *from);
+    return v;
 }
 
-/** Load bytes of a mask as lanes of -1 (true) and 0. Lanes after the row's end get 0. */
-static inline void nb_v_take_mask(const uint8_t *from, int left, nb_vi *v)
+/** Returns bytes of a mask as lanes of -1 (true) and 0; lanes after the row's end are 0. */
+static inline vl nb_v_take_mask(const uint8_t *from, int left)
 {
-    for (int i = 0; i < NB_LANES; i++)
-        (*v)[i] = i < left && from[i] ? -1 : 0;
+    vl v = {0};
+    for (int i = 0; i < NB_H && i < left; i++)
+        v[i] = -(from[i] != 0);
+    return v;
 }
 
 /* --- sums of a row: eight partial sums for any vector size, added in one order --- */
 
-#define NB_SUM_VECTORS (8 / NB_LANES)
+#define NB_SUM_VECTORS (8 / NB_H)
 
-static inline double nb_add_lanes(const nb_vd *v)
+static inline double nb_add_lanes(const vd *v)
 {
     double sum = 0;
     for (int i = 0; i < 8; i++)
-        sum += v[i / NB_LANES][i % NB_LANES];
+        sum += v[i / NB_H][i % NB_H];
     return sum;
 }
 
 /** Add one vector of the row to the sums; lit: pixels that the mask does not exclude. */
-static inline void nb_sum_vector(const nb_vf *values, const nb_vi *lit, nb_vd *all,
-                                 nb_vd *sum, nb_vd *sum2, nb_vd *max)
+static inline void nb_sum_vector(vfh values, vl lit, vd *all, vd *sum, vd *sum2, vd *max)
 {
-    nb_vd x = __builtin_convertvector(*values, nb_vd), y = NB_V_WHERE(*lit, x);
+    vd x = __builtin_convertvector(values, vd), y = vd_where(lit, x);
     *all += x;
     *sum += y;
     *sum2 += y * y;
-    *max = NB_V_CHOOSE((x > *max) & *lit, x, *max);
+    *max = vd_pick((x > *max) & lit, x, *max);
 }
 
 static inline double nb_row_squares(const float *row, int n, double mean)
 {
-    nb_vd square[NB_SUM_VECTORS], off[NB_SUM_VECTORS];
+    vd square[NB_SUM_VECTORS], off[NB_SUM_VECTORS];
     double residue;
     memset(square, 0, sizeof square);
     memset(off, 0, sizeof off);
     for (int f = 0; f < n; f += 8) {
         for (int j = 0; j < NB_SUM_VECTORS; j++) {
-            int left = n - f - j * NB_LANES;
-            nb_vf values;
-            nb_vd d;
+            int left = n - f - j * NB_H;
+            vfh values;
+            vd d;
             if (left <= 0)
                 break;
-            nb_v_take(row + f + j * NB_LANES, left, 0, &values);
-            d = __builtin_convertvector(values, nb_vd) - mean;
-            for (int i = left; i < NB_LANES; i++)
+            values = nb_v_take(row + f + j * NB_H, left);
+            d = __builtin_convertvector(values, vd) - mean;
+            for (int i = left; i < NB_H; i++)
                 d[i] = 0;
             off[j] += d;
             square[j] += d * d;
@@ -76,9 +74,8 @@ static inline double nb_row_squares(const float *row, int n, double mean)
 static inline void nb_row_sums_of(const float *row, const uint8_t *mask, int n,
                                   nb_row_sums *out)
 {
-    nb_vd all[NB_SUM_VECTORS], sum[NB_SUM_VECTORS], sum2[NB_SUM_VECTORS],
-        max[NB_SUM_VECTORS];
-    nb_vi lit;
+    vd all[NB_SUM_VECTORS], sum[NB_SUM_VECTORS], sum2[NB_SUM_VECTORS], max[NB_SUM_VECTORS];
+    vl lit;
     int64_t rendered = n;
     memset(all, 0, sizeof all);
     memset(sum, 0, sizeof sum);
@@ -88,16 +85,16 @@ static inline void nb_row_sums_of(const float *row, const uint8_t *mask, int n,
         max[j] = sum[j] - (double)INFINITY;
     for (int f = 0; f < n; f += 8) {
         for (int j = 0; j < NB_SUM_VECTORS; j++) {
-            int at = f + j * NB_LANES;
-            nb_vf values;
+            int at = f + j * NB_H;
+            vfh values;
             if (at >= n)
                 break;
-            nb_v_take(row + at, n - at, 0, &values);
+            values = nb_v_take(row + at, n - at);
             if (mask)
-                nb_v_take_mask(mask + at, n - at, &lit);
-            for (int i = n - at; i < NB_LANES; i++)
+                lit = nb_v_take_mask(mask + at, n - at);
+            for (int i = n - at; i < NB_H; i++)
                 lit[i] = 0;
-            nb_sum_vector(&values, &lit, &all[j], &sum[j], &sum2[j], &max[j]);
+            nb_sum_vector(values, lit, &all[j], &sum[j], &sum2[j], &max[j]);
         }
     }
     for (int f = 0; mask && f < n; f++)
@@ -110,60 +107,60 @@ static inline void nb_row_sums_of(const float *row, const uint8_t *mask, int n,
     out->max_at = -1;
     out->max = -(double)INFINITY;
     for (int i = 0; i < 8; i++)
-        out->max = fmax(out->max, max[i / NB_LANES][i % NB_LANES]);
+        out->max = fmax(out->max, max[i / NB_H][i % NB_H]);
 }
 
 /* --- integers --- */
 
-/** nb_int_adu for NB_LANES pixels at a time. Returns 1 if a value is above 65535. */
+/** nb_int_adu for NB_H pixels at a time. Returns 1 if a value is above 65535. */
 static inline int nb_row_u16(const float *row, const uint8_t *mask, int n, double scale,
                              double adc_offset, uint16_t *out)
 {
-    const nb_vd zero = {0};
-    nb_vi above = {0};
-    for (int f = 0; f < n; f += NB_LANES) {
-        nb_vf values, single;
-        nb_vd v;
-        nb_vi lit;
-        nb_vw whole;
-        nb_vh narrow;
+    const vd zero = {0};
+    vl above = {0};
+    for (int f = 0; f < n; f += NB_H) {
+        vfh values, single;
+        vd v;
+        vl lit;
+        vih whole;
+        vu16 narrow;
         int left = n - f;
-        nb_v_take(row + f, left, 0, &values);
-        v = __builtin_convertvector(values, nb_vd);
+        values = nb_v_take(row + f, left);
+        v = __builtin_convertvector(values, vd);
         if (mask) {
-            nb_v_take_mask(mask + f, left, &lit);
-            v = NB_V_WHERE(lit, v);
+            lit = nb_v_take_mask(mask + f, left);
+            v = vd_where(lit, v);
         }
         v = v * scale + adc_offset;
         above |= v > 65535.0;
-        v = NB_V_CHOOSE(v > 65535.0, zero + 65535.0, v);
-        v = NB_V_WHERE(v > zero, v + 0.5);
-        single = __builtin_convertvector(v, nb_vf);
+        v = vd_pick(v > 65535.0, zero + 65535.0, v);
+        v = vd_where(v > zero, v + 0.5);
+        single = __builtin_convertvector(v, vfh);
         /* numbers are positive, so truncation is floor */
-        whole = __builtin_convertvector(single, nb_vw);
-        narrow = __builtin_convertvector(whole, nb_vh);
-        memcpy(out + f, &narrow, left < NB_LANES ? (size_t)left * 2 : sizeof narrow);
+        whole = __builtin_convertvector(single, vih);
+        narrow = __builtin_convertvector(whole, vu16);
+        memcpy(out + f, &narrow, left < NB_H ? (size_t)left * 2 : sizeof narrow);
     }
-    return nb_v_bits(&above) != 0;
+    return vl_bits(above) != 0;
 }
 
-/** nb_pgm_grey for NB_LANES pixels at a time. */
+/** nb_pgm_grey for NB_H pixels at a time. */
 static inline void nb_row_u8(const float *row, int n, double scale, uint8_t *out)
 {
-    const nb_vd zero = {0};
-    for (int f = 0; f < n; f += NB_LANES) {
-        nb_vf values;
-        nb_vd v;
-        nb_vw whole;
-        nb_vb narrow;
+    const vd zero = {0};
+    for (int f = 0; f < n; f += NB_H) {
+        vfh values;
+        vd v;
+        vih whole;
+        vu8 narrow;
         int left = n - f;
-        nb_v_take(row + f, left, 0, &values);
-        v = __builtin_convertvector(values, nb_vd) * scale;
-        v = NB_V_CHOOSE(v > 255.0, zero + 255.0, v);
-        v = NB_V_WHERE(v > zero, v);
-        whole = __builtin_convertvector(v, nb_vw);
-        narrow = __builtin_convertvector(whole, nb_vb);
-        memcpy(out + f, &narrow, left < NB_LANES ? (size_t)left : sizeof narrow);
+        values = nb_v_take(row + f, left);
+        v = __builtin_convertvector(values, vd) * scale;
+        v = vd_pick(v > 255.0, zero + 255.0, v);
+        v = vd_where(v > zero, v);
+        whole = __builtin_convertvector(v, vih);
+        narrow = __builtin_convertvector(whole, vu8);
+        memcpy(out + f, &narrow, left < NB_H ? (size_t)left : sizeof narrow);
     }
 }
 
@@ -177,14 +174,14 @@ static inline __attribute__((always_inline)) void nb_taps_piece(const double *co
                                                                 int at, const int vectors,
                                                                 double *out)
 {
-    nb_vd sum[NB_TAP_VECTORS];
+    vd sum[NB_TAP_VECTORS];
     memset(sum, 0, sizeof sum);
     for (int t = 0; t < taps; t++) {
-        const nb_vd weight = (nb_vd){0} + k[t];
+        const vd weight = (vd){0} + k[t];
         const double *from = rows[t] + at;
         for (int j = 0; j < vectors; j++) {
-            nb_vd x;
-            memcpy(&x, from + j * NB_LANES, sizeof x);
+            vd x;
+            memcpy(&x, from + j * NB_H, sizeof x);
             sum[j] += weight * x;
         }
     }
@@ -195,9 +192,9 @@ static inline void nb_row_taps(const double *const *rows, const double *k, int t
                                int n, double *out)
 {
     int at = 0;
-    for (; at + NB_TAP_VECTORS * NB_LANES <= n; at += NB_TAP_VECTORS * NB_LANES)
+    for (; at + NB_TAP_VECTORS * NB_H <= n; at += NB_TAP_VECTORS * NB_H)
         nb_taps_piece(rows, k, taps, at, NB_TAP_VECTORS, out);
-    for (; at + NB_LANES <= n; at += NB_LANES)
+    for (; at + NB_H <= n; at += NB_H)
         nb_taps_piece(rows, k, taps, at, 1, out);
     for (; at < n; at++) {
         double sum = 0;
@@ -217,14 +214,12 @@ static inline void nb_row_taps(const double *const *rows, const double *k, int t
 #define NB_IN_REGISTER(v) (void)(v)
 #endif
 
-typedef float nb_vl __attribute__((vector_size(8 * NB_LANES)));
-
 /** Number of vectors of sums, in each of NB_SPREAD_ROWS rows, that registers hold. */
 enum {
-    NB_SPREAD_VECTORS = NB_LANES == 8 ? 8 : 4,
-    NB_SPREAD_WIDE = NB_SPREAD_VECTORS * 2 * NB_LANES
+    NB_SPREAD_VECTORS = NB_H == 8 ? 8 : 4,
+    NB_SPREAD_WIDE = NB_SPREAD_VECTORS * 2 * NB_H
 };
-typedef nb_vl nb_spread_sums[NB_SPREAD_ROWS][NB_SPREAD_VECTORS];
+typedef vf nb_spread_sums[NB_SPREAD_ROWS][NB_SPREAD_VECTORS];
 
 /** Add a row of light times the taps of a run to rows `first` to `last` of the sums. k:
  * taps for row 0; the taps for row i are i * row earlier. */
@@ -234,8 +229,8 @@ static inline __attribute__((always_inline)) void nb_spread_taps(
 {
     for (int d = run->from; d < run->end; d++)
         for (int j = 0; j < NB_SPREAD_VECTORS; j++) {
-            nb_vl v;
-            memcpy(&v, from + d + j * 2 * NB_LANES, sizeof v);
+            vf v;
+            memcpy(&v, from + d + j * 2 * NB_H, sizeof v);
             /* read the light only once, because such reads cross cache lines */
             NB_IN_REGISTER(v);
             for (int i = first; i <= last; i++)

@@ -66,11 +66,6 @@ NB_TERM vi vf_bits(vf x)
 {
     return (vi)x;
 }
-/** x where the mask is true, else 0. */
-NB_TERM vd vd_where(vd_mask mask, vd x)
-{
-    return (vd)(mask & (vl)x);
-}
 /** The larger of a and b, or b if a is NaN. */
 NB_TERM vd vd_max_number(vd a, vd b)
 {
