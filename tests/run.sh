@@ -41,7 +41,7 @@ rm -rf "$log"
 mkdir -p "$log/tmp" || exit 1
 export NANOBRAGG=$build/nanobragg NB_BUILD=$build NB_SOURCE=$PWD
 export NANOBRAGG_PYTHON=${PYTHON:-python3} CMOCKA_MESSAGE_OUTPUT=TAP OMP_WAIT_POLICY=${OMP_WAIT_POLICY:-passive}
-export NB_TEST_LOG=$log NB_TEST_SECONDS=${NB_TEST_SECONDS:-600} # of processor time
+export NB_TEST_LOG=$log NB_TEST_SECONDS=${NB_TEST_SECONDS:-600} # in seconds of processor time
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1}
 export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/support/lsan.txt:print_suppressions=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
@@ -85,7 +85,7 @@ list_room() {
     local room=$1 file name
     for file in "$build/tests/$room"/*; do
         [ -f "$file" ] && [ -x "$file" ] || continue
-        [ -f "tests/$room/$(basename "${file/replay_/fuzz_}").c" ] || continue # of a deleted source
+        [ -f "tests/$room/$(basename "${file/replay_/fuzz_}").c" ] || continue # this program belongs to a deleted source
         name=$(basename "$file")
         case $room/$name in
         fuzz/replay_*) printf '%s\t%s %s\n' "$room/$name" "$file" \

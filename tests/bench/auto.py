@@ -59,7 +59,7 @@ def main(words):
                 for _ in range(repeats):
                     for way in WAYS:
                         if way == "cpu" and best["cpu"] < 1e9 and best["cpu"] > 3:
-                            continue  # slow, so one run is enough
+                            continue  # one run is enough, because it is slow
                         best[way] = min(best[way], one(program, [*scene, "-device", way], folder))
                 ratio = best["auto"] / min(best["cpu"], best["cuda"])
                 late = best["auto"] - min(best["cpu"], best["cuda"])

@@ -17,7 +17,9 @@ enum { REPEATS = 101, CALLS = 4 };
 
 typedef struct derive_case {
     const char *name, *list;
-    int steps, cpu, cuda; /* steps per pixel; pixels along an edge on each, 0: skipped */
+    /* steps per pixel; pixels along an edge on the CPU and on the GPU (0: skipped
+     * there) */
+    int steps, cpu, cuda;
     const char *N;
 } derive_case;
 
@@ -127,7 +129,7 @@ static void measure(const lab *l, const derive_case *c, nb_sim *sim, int repeats
     memset(w.planes, 0, w.pixels * (size_t)w.count * sizeof *w.planes);
     for (int i = 0; i < w.count; i++)
         w.list[i] = names[i];
-    for (int i = cuda ? -1 : 0; i < repeats; i++) /* -1: not counted */
+    for (int i = cuda ? -1 : 0; i < repeats; i++) /* round -1 is not counted */
         for (int what = 0; what < (cuda ? CALLS : 2); what++) {
             const int k = i < 0 ? 0 : i;
             const double start = nb_monotonic_seconds(), before = lab_processor();

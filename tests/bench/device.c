@@ -109,7 +109,8 @@ static int time_renders(const device_case *b, const nb_scene *sc, float *image,
     double k[REPEATS], w[REPEATS];
     int i;
     nb_status st = nb_backend_cuda.open(&options, &state, err);
-    const double launching = 60e-6; /* longer than the host needs to queue a render */
+    /* in s; longer than the host needs to queue a render */
+    const double launching = 60e-6;
     if (b->path)
         setenv("NANOBRAGG_CUDA_PATH", b->path, 1);
     for (i = -2; i < REPEATS && st == NB_OK; i++) {

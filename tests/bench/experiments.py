@@ -47,7 +47,8 @@ TEN = ("N:uniform:15:25,fluence:gamma:8,crystal_volume:lognormal:20%,mosaic:logn
 
 
 def middle(values):
-    """(median of the values, its standard error from the median absolute deviation)."""
+    """Returns (median of the values, its standard error from the median absolute
+    deviation)."""
     median = statistics.median(values)
     apart = statistics.median(abs(v - median) for v in values)
     return median, 1.253 * 1.483 * apart / len(values) ** 0.5

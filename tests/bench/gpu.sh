@@ -236,7 +236,7 @@ spread() { sort -n "$1" | awk '{ t[NR] = $1 } END { printf "%s (%s to %s)", t[in
 # Alternating wall times of a program that only starts the device, this program, and PEER.
 process() {
     local scratch n i place
-    # floor: any CUDA process needs this time for its context, without work
+    # this program does no work: any CUDA process needs its time, for the CUDA context
     echo 'int main() { return cudaFree(0) != cudaSuccess; }' >"$out/floor.cu"
     nvcc -arch=sm_"$arch" -o "$out/floor" "$out/floor.cu"
     for place in "${TMPDIR:-/tmp}" /dev/shm; do

@@ -40,10 +40,11 @@ static const char *const precisions[] = {
 
 typedef struct scene {
     nb_model model;
-    uint8_t *timed, *sampled; /* masks: 1 in rows to time, and in pixels to compare */
-    size_t samples;           /* number of pixels in `sampled` */
-    double steps;             /* number of pixels in `timed` x steps per pixel */
-    int all;                  /* all rows are timed, so that no mask is needed */
+    /* masks: `timed` is 1 in rows to time, `sampled` is 1 in pixels to compare */
+    uint8_t *timed, *sampled;
+    size_t samples; /* number of pixels in `sampled` */
+    double steps;   /* number of pixels in `timed` x steps per pixel */
+    int all;        /* all rows are timed, so that no mask is needed */
 } scene;
 
 /** Sets the rows to time and the pixels to compare with the reference. */
@@ -208,7 +209,7 @@ int lab_kernels(const lab *l)
             finish(&c);
         }
     build(&c, &simple, NULL, 1);
-    run(l, &c, "simple 1024", 5, REPEATS); /* 2 ms each */
+    run(l, &c, "simple 1024", 5, REPEATS); /* each run takes 2 ms */
     finish(&c);
     free(F);
     return 0;

@@ -122,7 +122,8 @@ double *lab_random_F(nb_factor_table *sf, int box, int tables)
 void lab_spectrum_make(const lab_spectrum_case *c, lab_spectrum *s)
 {
     memset(s, 0, sizeof *s);
-    s->cfg = lab_config(NB_TRICLINIC " -mosflm"); /* its sources are along -x */
+    /* the sources of this configuration are along -x */
+    s->cfg = lab_config(NB_TRICLINIC " -mosflm");
     s->cfg.pixel_mm = 0.1 * 2048 / c->pixels;
     s->cfg.detpixels[0] = s->cfg.detpixels[1] = c->pixels;
     if (c->domains > 1) {

@@ -43,7 +43,7 @@ enum { LAB_MAX_REPEATS = 10001 };
 const char *lab_word(const lab *l, int i, const char *without);
 int lab_is_cuda(const lab *l);
 
-/** Processor time of this process in s, which other processes do not count in. */
+/** Processor time of this process alone, in s. */
 double lab_processor(void);
 /** Median of x; the upper of the two middle values if n is even. Sorts x. */
 double lab_median(double *x, int n);

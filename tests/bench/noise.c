@@ -25,7 +25,7 @@ typedef struct chain {
 
 typedef struct stage_bench {
     int pixels, repeats, threads;
-    float *photons; /* image in host memory */
+    float *photons; /* the image, in host memory */
     uint16_t *out;
     nb_backend_state *state; /* a device that has rendered the scene, or NULL */
     nb_scene scene;

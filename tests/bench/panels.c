@@ -43,7 +43,8 @@ static nb_status render(nb_backend_state *state, const nb_scene *sc, nb_error *e
 static nb_status measure(nb_backend_state *state, const nb_scene *sc, int repeats,
                          figures *out, nb_error *err)
 {
-    const double launching = 300e-6; /* longer than the host needs to queue a render */
+    /* in s; longer than the host needs to queue a render */
+    const double launching = 300e-6;
     double kernel[MAX_TIMES], call[MAX_TIMES];
     nb_status st = NB_OK;
     for (int i = -2; i < repeats && !st; i++) {

@@ -60,7 +60,7 @@ static nb_config a_scene(sweep *s)
                      sizes[] = {5, 8, 10, 14, 20, 50, 100, 300},
                      domains[] = {1, 5, 25, 100, 400}, sources[] = {1, 10, 50, 100};
     static const double tolerances[] = {1e-2, 1e-3, 1e-4, 1e-5,
-                                        1e-6, 1e-8, NAN /* default */};
+                                        1e-6, 1e-8, NAN /* NAN: the default tolerance */};
     static const nb_shape shapes[] = {NB_SHAPE_SQUARE, NB_SHAPE_SQUARE, NB_SHAPE_SQUARE,
                                       NB_SHAPE_ROUND,  NB_SHAPE_ROUND,  NB_SHAPE_ROUND,
                                       NB_SHAPE_GAUSS,  NB_SHAPE_TOPHAT};
@@ -109,7 +109,7 @@ static const char *way_of(const nb_config *cfg, const char *line, int *way)
     return why;
 }
 
-/** Render once; returns the seconds. */
+/** Renders once; returns the seconds that this took. */
 static double one(const sweep *s, const nb_sim *sim, const nb_request *as, float *image)
 {
     nb_error err;

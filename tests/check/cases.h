@@ -21,7 +21,8 @@ typedef struct check_case {
     struct check_scan *scan;         /* a crystal that changes along its frame */
     nb_detector_spec detector;       /* panels of cfg.detector, if not NULL */
     void (*finish)(nb_model *model); /* NULL, or sets members without a parameter */
-    double steps_limit;              /* limit of pixels x steps x layers, random cases */
+    /* limit of pixels x steps x layers of random cases */
+    double steps_limit;
 } check_case;
 
 /** Deterministic random numbers (splitmix64), so that a case can be repeated. */
@@ -29,7 +30,7 @@ typedef struct check_rng {
     uint64_t state;
 } check_rng;
 double check_uniform(check_rng *rng, double low, double high);
-int check_below(check_rng *rng, int n); /* 0..n-1 */
+int check_below(check_rng *rng, int n); /* a random integer from 0 to n - 1 */
 
 /** Makes random case `index` of `seed`, with any options; the case may be invalid. */
 void check_random_case(check_case *c, uint64_t seed, int index);

@@ -177,7 +177,8 @@ static int is_near(const chain *c, int k, const char *ours, const char *want, si
     if (type == NB_PIXEL_F32) {
         if (largest > 0)
             tally->fibre_error = fmax(tally->fibre_error, off / largest);
-        return off <= 2e-7 * largest; /* about the distance of neighbouring floats */
+        /* 2e-7 is about the distance of neighbouring floats */
+        return off <= 2e-7 * largest;
     }
     tally->fibre_pixels += (int64_t)n;
     return off <= 1;

@@ -10,8 +10,11 @@
 typedef struct chain_tally {
     int images, wrong;
     int fibre_images,
-        no_fibres; /* images with the fibres' point spread; 1: no library makes them */
-    int64_t fibre_pixels, fibre_off; /* integers with this spread; those off by 1 */
+        /* images with the fibres' point spread; no_fibres is 1 if this build has no
+         * library for it */
+        no_fibres;
+    /* number of integers with this spread, and of those that differ by 1 */
+    int64_t fibre_pixels, fibre_off;
     int64_t pixels;
     int stages[NB_STAGE_READOUT + 1]; /* number of chains with each stage */
     double fibre_error; /* largest error of a float, relative to the brightest pixel */

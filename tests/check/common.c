@@ -58,7 +58,8 @@ int check_rendered(const nb_scene *sc, size_t i)
            (!sc->raster.mask || sc->raster.mask[i]);
 }
 
-static const uint32_t guard_word = 0x7fc0dead; /* a NaN with a known pattern */
+/* the guard words are a NaN with a known pattern */
+static const uint32_t guard_word = 0x7fc0dead;
 
 check_image check_image_new(size_t n)
 {

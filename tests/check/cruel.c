@@ -40,7 +40,8 @@ static void one_of_1e25(check_case *c)
     c->F[40 * 9 * 9 - 1] = 1e25;
 }
 
-static void one_of_1e12(check_case *c) /* every F counts, down to 1e-12 of the largest */
+/* makes F as small as 1e-12 of the largest, all of which matter */
+static void one_of_1e12(check_case *c)
 {
     c->F[40 * 9 * 9 - 1] = 1e12;
 }
@@ -85,7 +86,7 @@ static const struct {
      BOX(-100, -60, -7, 230, 90, 77, 7), NULL},
     {"table-out-of-sight", "-cell 50 -N 4 -detpixels 21", BOX(900, 900, 900, 3, 3, 3, 8),
      NULL},
-    /* sizes */
+    /* --- sizes of the crystal --- */
     {.name = "N-1", .words = SIZED " 1"},
     {.name = "N-2", .words = SIZED " 2"},
     {.name = "N-5", .words = SIZED " 5"},
@@ -106,7 +107,8 @@ static const struct {
     {.name = "512-weighted-sources",
      .words = "-cell 60 -N 6 -detpixels 13 -misset 1 2 3 -dmin 2",
      .more = many_sources},
-    /* brightness: no light, water only, values too small or too large for a float */
+    /* --- brightness: no light, water only, values too small or too large for a float
+     * --- */
     {.name = "nothing-scatters", .words = "-cell 60 -N 6 -detpixels 13 -default_F 0"},
     {.name = "water-only",
      .words = "-cell 60 -N 6 -detpixels 13 -default_F 0 -water 1 -dispersion 1 "
@@ -123,9 +125,9 @@ static const struct {
     {.name = "F-of-1e25",
      .words = "-detpixels 21 -default_F 1e25 -fluence 1 -water 1" TURNED},
     {.name = "F-of-1e-25", .words = "-detpixels 21 -default_F 1e-25 -fluence 1e75" TURNED},
-    {.name = "N-10000000", /* (N^3)^2 overflows a float */
+    {.name = "N-10000000", /* (N^3)^2 is too large for a float */
      .words = "-cell 1 -N 10000000 -detpixels 21 -lambda 5000 -fluence 1e10"},
-    /* detectors */
+    /* --- detectors --- */
     {.name = "one-pixel", .words = "-detpixels 1" OTHER},
     {.name = "one-row", .words = "-detpixels_x 1003 -detpixels_y 1" OTHER},
     {.name = "one-column", .words = "-detpixels_x 1 -detpixels_y 101" OTHER},
@@ -135,14 +137,16 @@ static const struct {
     {.name = "70-layer-lines-at-the-front",
      .words = "-detpixels 11 -oversample 5 -detector_thick 300 -detector_abs 200 "
               "-detector_thicksteps 14 -layer_depth front"},
-    {.name = "thin-layers", /* almost no absorption: the mean depth is a series */
+    /* almost no absorption, so that the mean depth is calculated by a series */
+    {.name = "thin-layers",
      .words = "-detpixels 45 -detector_thick 500 -detector_abs 1e8 "
               "-detector_thicksteps 3" TURNED},
     {.name = "round-centre",
      .words = "-N 12 -detpixels 31 -round_xtal -pixel 1e-7" AT_PIXEL_ONE},
     {"89-degrees", "-cell 30 -N 4 -detpixels 31 -pixel 300 -distance 10" OTHER,
      BOX(-30, -30, -30, 61, 61, 61, 10), NULL},
-    {.name = "89-degrees-layers", /* thousands of attenuation lengths along the ray */
+    /* the path in the sensor is thousands of attenuation lengths */
+    {.name = "89-degrees-layers",
      .words = "-N 4 -detpixels 31 -pixel 300 -distance 10 -detector_thick 3000 "
               "-detector_abs 30 -detector_thicksteps 2" OTHER},
     {.name = "skew-normal-layers", /* a normal that is oblique to the rows */

@@ -213,7 +213,7 @@ static void compare_sums(session *s, int scene, const char *what, const answer *
         }
 }
 
-/** Index in b of name p of a. */
+/** Index of the name number p of a among the names of b. */
 static size_t place_of(const answer *a, size_t p, const answer *b)
 {
     size_t q = 0;
@@ -292,7 +292,8 @@ static void check_scene(session *s, int scene)
     s->worst_double =
         fmax(s->worst_double, compare_planes(s, scene, "double", &precise, &truth, 1e-9));
     compare_sums(s, scene, "double", &precise, &truth, 1e-9);
-    if (!slope_has_materials(scene)) /* the sum leaves out lengths of materials */
+    /* the theorem does not include the lengths of materials */
+    if (!slope_has_materials(scene))
         check_euler(s, scene, &precise);
     free_answer(&truth);
     free_answer(&mixed);

@@ -25,7 +25,8 @@ typedef struct session {
     int count, verbose;
     nb_backend_state *state, *in_double;
     int64_t counted, off_by_one, off_by_more; /* counts of `mixed` compared with double */
-    double apart;                             /* sum of the differences of floats */
+    /* sum of the differences of the floats of `mixed` and double */
+    double apart;
     int images, wrong;
     int64_t pixels;
     int64_t decades[DECADES]; /* compared noise pixels by their mean */
@@ -266,7 +267,8 @@ static void run_case(session *ss, const check_case *c, int index)
         return;
     shrink(sc);
     image = malloc((pixels_of(sc) + 1) * sizeof *image);
-    /* once to measure the brightness, then at the required brightness */
+    /* the scene is rendered once to measure its brightness, then at the required
+     * brightness */
     if (nb_render_scene(&nb_backend_cuda, ss->state, sc, NB_PRECISION_MIXED, image,
                         &err) != NB_OK) {
         wrong(ss, c, err.message, 0);

@@ -179,7 +179,7 @@ def prove(theorem):
             except RuntimeError as error:
                 why = str(error)
             name = f"{theorem.__name__.replace('_', '-')}-{what}-{precision}"
-            good = off <= 2 * limit  # a theorem compares several planes: twice the limit
+            good = off <= 2 * limit  # a theorem compares several planes, so its limit is twice as large
             failed += not good
             print(f"{'ok' if good else 'not ok'} derive-devices-{name} # {off:.2g} {why}")
     return failed

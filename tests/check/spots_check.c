@@ -202,7 +202,8 @@ static const char *same_bytes(const nb_scene *sc, const maker *with, nb_toleranc
     const char *wrong = NULL;
     nb_scene part = *sc;
     nb_region *roi = &part.raster.roi;
-    const int turns = with->by == BY_DEVICE ? 10 : 2; /* the last one is cropped */
+    /* the last turn has a part of the region */
+    const int turns = with->by == BY_DEVICE ? 10 : 2;
     for (int turn = 0; turn < turns && !wrong; turn++) {
         const int crop = turn == turns - 1;
         check_image other = check_image_new(check_pixels(sc));
@@ -243,7 +244,8 @@ static const char *check_one(const nb_scene *sc, const maker *with, nb_tolerance
         of->refused++;
     else if (!(result.bound <= asked * (1 + 1e-6)))
         wrong = "the bound exceeds the tolerance";
-    else if (!(result.brightest <= brightest * (1 + 1e-6) + 1e-37)) /* the smallest floats */
+    /* 1e-37 allows for the smallest floats */
+    else if (!(result.brightest <= brightest * (1 + 1e-6) + 1e-37))
         wrong = "the reported brightest pixel is too bright";
     else if (!(wrong = judge(sc, &J, I, brightest, result.bound, of)))
         wrong = same_bytes(sc, with, may, J.image);

@@ -33,12 +33,13 @@ typedef struct detector {
 
 /* ------------------------------------------------------------------ panels */
 
-static void nine(int k, piece *p) /* with gaps of a pixel or less */
+static void nine(int k, piece *p) /* nine panels with gaps of a pixel or less */
 {
     p->shift[0] = (k % 3 - 1) * 30;
     p->shift[1] = (k / 3 - 1) * 28.5;
 }
-static void strips(int k, piece *p) /* without gaps: every spot is on several panels */
+/* strips without gaps, so that every spot is on several panels */
+static void strips(int k, piece *p)
 {
     p->size[0] = 45;
     p->size[1] = 1;
@@ -84,7 +85,8 @@ static void single_pixels(int k, piece *p)
     p->pixel[0] = 8;
     p->pixel[1] = 5;
 }
-static void sensors(int k, piece *p) /* deeper than many pixels are wide */
+/* sensors that are thicker than many pixels are wide */
+static void sensors(int k, piece *p)
 {
     p->theta = 10 * k;
     p->tilt = k < 3 ? 0 : 15 * k - 20;
@@ -101,7 +103,8 @@ static void skewed(int k, piece *p)
     p->turn = 37 * k;
     p->skew = 12 * (k - 3);
 }
-static void one_after_another(int k, piece *p) /* the last is nearest and brightest */
+/* panels one behind the other; the last panel is nearest and brightest */
+static void one_after_another(int k, piece *p)
 {
     p->theta = 20;
     p->distance = 1215 / pow(3, k);
@@ -145,7 +148,7 @@ static const detector detectors[] = {
 
 /* ------------------------------------------------------------------ cases */
 
-/** a x + b y */
+/** Sets the sum a x + b y. */
 static void mix(double a, const double x[3], double b, const double y[3], double out[3])
 {
     for (int i = 0; i < 3; i++)

@@ -13,8 +13,8 @@
 
 enum { EDGE = 1024, PICTURES = 3, ROOMS = 6 };
 
-/** Free memory of the device, MiB: from enough for everything to too little for any
- * sums. */
+/** Free memory of the device (MiB): the first is enough for everything, the last too
+ * little for any sum. */
 static const size_t rooms[ROOMS] = {512, 64, 32, 24, 18, 14};
 
 typedef struct room_case {

@@ -44,7 +44,8 @@ static const cruel cruels[] = {
     {"powder", POWDER, 0, 0},
     {"small fudge", "-fudge 0.1", 0, 0},
     {"large fudge", "-fudge 10", 0, 0},
-    {"000", "-xds -ORGX 20 -ORGY 20", 0, 0}, /* 0 0 0 is at the middle of a pixel */
+    /* the reflection 0 0 0 is at the middle of a pixel */
+    {"000", "-xds -ORGX 20 -ORGY 20", 0, 0},
     {"coarse", "-pixel 20", 0, 0},
     {"water", "-water 50", 0, 0},
     {"dmin", "-dmin 4 -dispersion 5 -dispsteps 9 -mosaic_dom 4", 0, 0},

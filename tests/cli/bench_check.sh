@@ -88,7 +88,7 @@ says 1 "cannot make" no-folder -o /proc/nosuch/out
 says 0 'report' own-case -sizes 32 -sweeps size,oversample -at 32 -oversamples 2 -isas scalar \
     -devices cpu -name mine -outdir out -- -cell 50 -N 3 -default_F 10
 
-# An interrupt leaves no partial report.
+# After an interrupt no partial report may exist.
 "$NANOBRAGG" bench -sizes 1024 -cases heavy -sweeps size -devices cpu -limit 1000 -o cut \
     2>err.txt >out.txt &
 pid=$!

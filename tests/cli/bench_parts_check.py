@@ -106,7 +106,7 @@ def check_gate():
     check("gate-worse", gate.worse((1, 1e-7, 0), (0.5, 1e-8, 3)) == (0.5, 1e-7, 3)
           and math.isnan(gate.worse((1, 0, 0), (nan, 0, 0))[0]))
     check("gate-rows", [gate.bands(100, 50, 10, n) for n in (1e9, 5100, 0)] == [
-        ([0], 50), ([0, 12, 24, 36, 49], 1), ([0, 16, 32, 49], 1)])  # all rows; five rows; four, the fewest rows
+        ([0], 50), ([0, 12, 24, 36, 49], 1), ([0, 16, 32, 49], 1)])  # cases with all rows, with five rows, and with four rows, the fewest
     first, each = gate.bands(100, 4000, 10, 1e6)  # about a thousand rows, in blocks
     check("gate-blocks", (len(first), each, first[-1]) == (64, 15, 4000 - 15))
 

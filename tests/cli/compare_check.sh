@@ -50,7 +50,7 @@ holds() {
 
 has() { "$NANOBRAGG" -version | grep -qE "^  $1 +yes"; }
 size_of() { od -An -tu1 -j16 -N8 "$1" | awk '{ print $3 * 256 + $4 "x" $7 * 256 + $8 }'; }
-colours_of() { od -An -tu1 -j25 -N1 "$1" | tr -d ' '; } # prints 0 for grey, 2 for RGB
+colours_of() { od -An -tu1 -j25 -N1 "$1" | tr -d ' '; } # prints the colour type of a PNG: 0 for grey, 2 for RGB
 is() { [ "$1" = "$2" ]; }
 
 "$NANOBRAGG" $X -detpixels 64 $FILES -floatfile a.bin -intfile a.img -pgmfile a.pgm || exit 1

@@ -27,7 +27,8 @@ except ImportError as missing:
 
 
 def load_raw(path, fast, slow):
-    """The array [slow][fast] of a file without header, or None if its size is wrong."""
+    """Returns the array [slow][fast] of a file without header, or None if the file has a
+    wrong size."""
     types = {4: numpy.float32, 2: numpy.uint16}
     kind = types.get(os.path.getsize(path) // (fast * slow))
     if kind is None or os.path.getsize(path) % (fast * slow):
@@ -111,7 +112,8 @@ def run_and_check():
 
 
 def count_frames(master, numpy_frames):
-    """None if fabio reads each frame of a master file once; otherwise the reason."""
+    """Returns None if fabio reads each frame of a master file once, otherwise a
+    message."""
     image = fabio.open(master)
     if image.nframes != len(numpy_frames):
         return f"{image.nframes} frames, not {len(numpy_frames)}"

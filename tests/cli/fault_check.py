@@ -83,7 +83,7 @@ def make_jobs():
                               spared=("malloc",), errors=(1, 2))
         subprocess.run([PROGRAM, *jobs["masters"].words[:-1], "in.h5"], check=True, capture_output=True)
         jobs["hdf5"] = Job([*X[:6], "-N", "4", "-nxmx", "../in.h5", "-mask", "../in_data_000001.h5", "-quiet", "-noint", "-nonoise", "-nopgm", "-floatfile", "f.bin"],
-                           ["f.bin"], 3, spared=("malloc",), errors=(1, 2))  # to libhdf5 a failed call is a damaged file
+                           ["f.bin"], 3, spared=("malloc",), errors=(1, 2))  # libhdf5 reports a failed call as a damaged file
     if has("gemmi"):
         jobs["sf"] = Job(["sf", "-pdb", "../in.pdb", "-dmin", "3", "-threads", "2", "-dump_mtz", "o.mtz", "-dump_hkl",
                           "o.hkl"], ["o.mtz", "o.hkl"], 3)
@@ -142,7 +142,7 @@ def judge(job, folder, fault, done, resumed=False):
         wrong.append(f"status {done.returncode}: {errors}")
     if len(errors) != (1 if status else 0) or other:
         wrong.append(f"lines {errors + other}")
-    closed = fault.startswith("close") and job.spared  # libhdf5 fails
+    closed = fault.startswith("close") and job.spared  # libhdf5 itself fails to close the file
     if status and any(word in fault for word in HARMLESS) and not closed:
         wrong.append(f"not made again: {errors}")
     return wrong

@@ -297,7 +297,7 @@ def standard_output():
             continue
         wanted = read("x").replace(f"{flag} x".encode(), f"{flag} -".encode())
         piped = run(*args, flag, "-")
-        pixels = wanted.find(b"IDAT") if flag == "-pngfile" else 0  # skip texts: they differ
+        pixels = wanted.find(b"IDAT") if flag == "-pngfile" else 0  # skips the texts of a PNG, which differ
         ok("stdout" + flag, piped.returncode == 0 and len(piped.stdout) == len(wanted) and
            piped.stdout[pixels:] == wanted[pixels:] and
            b"standard output" in piped.stderr and not os.path.exists("-"),
@@ -356,7 +356,7 @@ def hdf5_limits(hdf5):
         begin = processor_seconds()
         done = run("view", "c.h5", "o.png")
         took = processor_seconds() - begin
-        ok("hdf5-chunks-" + name, done.returncode == 0 and took < 8, (done.stderr, took))  # was 12 s
+        ok("hdf5-chunks-" + name, done.returncode == 0 and took < 8, (done.stderr, took))  # an earlier version needed 12 s
 
 
 def default_signals(limit=None):

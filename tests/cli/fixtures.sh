@@ -75,7 +75,7 @@ make_fixtures() {
     printf '{"phi": 3}\n{"Xbeam": 1e308}\n' >far.jobs
     printf '1 0 0 5\n0 1 0 1e200\n' >bright.hkl
     { cat rot.expt && printf '{}\n'; } >two.expt
-    for _ in {1..64}; do printf '\234\165\000\210\074\344\067\176'; done >large.loss # doubles of 1e300
+    for _ in {1..64}; do printf '\234\165\000\210\074\344\067\176'; done >large.loss # a file of doubles with the value 1e300
     printf '{"phi": 3}\n{"phi": 4}\n\n{"cell": [50, 60, 70, 80, 90, 10]}\n' >cell.jobs
     printf '{"phi": 3}\n{"mat": "nosuch.mat"}\n' >file.jobs
     printf '{"phi": 3}\n{"mat": "."}\n' >folder.jobs

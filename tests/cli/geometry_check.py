@@ -259,7 +259,7 @@ def check_idle():
         image = None
         for flag, value in PLACING.items():
             if flag == "-layout" and base in ("geom", "expt"):
-                continue  # acts on HDF5 files
+                continue  # this flag acts only on HDF5 files
             value = ("beam" if base in ("xds", "dials") else "sample") if value is None else value
             typed = [*args[:-len(QUIET)], flag, *value.split(), *QUIET]
             after, notes = detector_of(*typed)
@@ -289,7 +289,7 @@ def check_F000():
                         "both": ["-default_F", "10", "-F000", "30"], "alone": ["-default_F", "0", "-F000", "10"]}.items():
         run(*small, *flags, "-floatfile", name + ".bin")
         image[name] = floats(name + ".bin")
-    centre = 10 * 21 + 10  # the direct beam
+    centre = 10 * 21 + 10  # index of the pixel of the direct beam
     ok("F000-acts", abs(image["both"][centre] / image["flat"][centre] - 9) < 1e-5 and image["dark"][centre] == 0
        and abs(image["alone"][centre] / image["flat"][centre] - 1) < 1e-5, image["both"][centre])
 

@@ -27,7 +27,7 @@ TRUTH = {"cell_a": 40.05, "cell_b": 44.96, "cell_c": 60.04, "distance": 60.3, "X
 START = {"cell_a": 40, "cell_b": 45, "cell_c": 60, "distance": 60, "Xbeam": 25.8, "Ybeam": 25.6,
          "detector_roty": 0.3, "detector_rotz": -0.3}
 COMMON = ",".join(TRUTH)
-LIMITS = {"cell": 2e-4, "distance": 0.02, "detector": 0.01}  # relative, mm, deg
+LIMITS = {"cell": 2e-4, "distance": 0.02, "detector": 0.01}  # limits: cell relative, distance in mm, detector in degrees
 
 
 def place(values):

@@ -140,7 +140,7 @@ def equality(h5py, numpy):
             other = wrong(h5py, name, one)
             ok(f"{name}-{ranks}-ranks", not other and not failures(error) and not glob.glob("*.resume") and
                ("type -frames_per_file" in error) == (name != "stills"), f"{other} {error}")
-    run(3, *ROTATION, "-frames", 2, "-output", "few_%d.bin")  # fewer frames than processes
+    run(3, *ROTATION, "-frames", 2, "-output", "few_%d.bin")  # this series has fewer frames than processes
     raw = numpy.fromfile("few_2.bin", "f4")
     ok("fewer-frames-than-ranks", raw.size == 96 * 96 and raw.max() > 0)
 

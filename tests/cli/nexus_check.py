@@ -82,7 +82,7 @@ def nexus_frame(numpy, fast, beam):
 
 
 def turn_about(numpy, axis, degrees):
-    """Matrix of a rotation about a unit axis (Rodrigues' formula)."""
+    """Returns the matrix of a rotation about a unit axis (Rodrigues' formula)."""
     angle = math.radians(degrees)
     K = numpy.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
     return numpy.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K

@@ -176,7 +176,7 @@ def frames_of_their_own():
         a, b, one = (h["/entry/simulation"] for h in (a, b, one))
         names = []
         a.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
-        near = ("pix0_vector", "beam_fast", "beam_slow", "distance")  # calculated again
+        near = ("pix0_vector", "beam_fast", "beam_slow", "distance")  # the program calculates these fields again
         differ = [n for n in names if n not in b or (
             abs(a[n][()] - b[n][()]).max() > 1e-9 if n in near else a[n][()].tobytes() != b[n][()].tobytes())]
         ok("truth-is-copied", sorted(differ) == ["command_line", "seed"] and {"A", "crystals/A", "vary/distance", "reflections/table"}

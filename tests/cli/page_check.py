@@ -57,7 +57,8 @@ def counts(path):
 
 
 def brightest(path, *more):
-    """Strongest reflection of a list: h, k, l, fast, slow, photons, columns `more`."""
+    """Returns h, k, l, fast, slow, photons and the columns `more` of the strongest
+    reflection of a list."""
     lines = [line.split("\t") for line in read(path).decode().splitlines() if line[:1] != "#"]
     at = [lines[0].index(name) for name in ("h", "k", "l", "fast", "slow", "intensity", *more)]
     rows = [[float(line[i]) for i in at] for line in lines[1:]]

@@ -60,7 +60,7 @@ def small_pictures():
     """-pngmax shows a block of pixels as one pixel: the brightest, or the sum."""
     rows = [[0] * 100 for _ in range(50)]
     rows[33][77] = 9
-    rows[34][78] = 3  # in the same block of 4 x 4
+    rows[34][78] = 3  # these two pixels are in the same block of 4 x 4
     rows[8][8] = 5
     smv("large.img", rows)
     for blocks, spot in (("brightest", 9), ("sum", 12)):
@@ -85,7 +85,7 @@ def spots_on_a_background():
         rows.append([])
         for x in range(192):
             noise = 0
-            for _ in range(12):  # the sum has nearly a normal distribution
+            for _ in range(12):  # the sum of 12 random numbers has nearly a normal distribution
                 state = (1103515245 * state + 12345) % 2**31
                 noise += state / 2**31 - .5
             level = 80 + 320 * math.exp(-((math.hypot(x - 96, y - 96) - 60) / 30) ** 2)

@@ -406,7 +406,7 @@ def expt_files():
         check("expt-without-" + name, expt(**changes), said=("-expt a.expt does not give: ", text))
     for name, changes in (("distance", {"panel__origin": None}), ("pixel", {"panel__pixel_size": None})):
         check("expt-without-" + name, expt(**changes), status=2, said="/detector/0/panels/0")
-    strategy = {"type": "ParallaxCorrectedPxMmStrategy", "mu": 5.9737, "t0": 1.0}  # in old DIALS files
+    strategy = {"type": "ParallaxCorrectedPxMmStrategy", "mu": 5.9737, "t0": 1.0}  # this entry is found in old DIALS files
     check("expt-sensor-of-the-strategy", expt(panel__thickness=None, panel__px_mm_strategy=strategy), {"thick": 1}, silent=True)
     check("expt-sensor-of-the-panel", expt(panel__px_mm_strategy=strategy), {"thick": 0.45}, silent=True)
     canvas()

@@ -455,7 +455,7 @@ def wrong_still(seed):
     for name in ("mosaic", "fluence", "water"):
         p = result["parameters"][name]
         found[name] = (p["value"] - {**case.common, **case.truth}[name]) / p["sigma"]
-    del found["cell_b"]  # tied to cell_a
+    del found["cell_b"]  # cell_b is tied to cell_a
     good = result["converged"] and 0.15 < result["F_sigma"] < 0.25 and result["deviance_per_pixel"] < 1.1
     ok(f"wrong F {seed}", good and max(map(abs, found.values())) < 5, (result["status"], result["F_sigma"], found))
     return found

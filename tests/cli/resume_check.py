@@ -186,7 +186,8 @@ def what_counts(h5py):
             missed.append((name, error))
     ok("resume-refuses-other-inputs", not missed and
        {n: read(n) for n in before} == before and not glob.glob("w_*.resume"), missed)
-    # the cache of structure factors, which -dump writes with -hkl and reads without
+    # -dump writes the cache of structure factors if -hkl is typed, and otherwise reads
+    # the cache
     run(*SMALL, "-hkl", "a.hkl", "-dump", "a.dump", "-nopgm", "-noint", "-nofloat", "-nonoise")
     run(*SMALL, "-hkl", "b.hkl", "-dump", "b.dump", "-nopgm", "-noint", "-nofloat", "-nonoise")
     cached = [*SMALL, *orientations, "-hdf5", "d.h5", "-dump"]

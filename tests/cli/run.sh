@@ -69,7 +69,7 @@ refuses() {
     fi
 }
 
-refusal=2 # seconds
+refusal=2 # in seconds
 [ -z "${NB_REDUCED:-}" ] || refusal=60
 make_fixtures "$work/fixtures" || { echo "not ok fixtures" && exit 1; }
 snapshot "$work/fixtures" >"$work/before"

@@ -363,8 +363,8 @@ def reflections(h5py, numpy):
 
 
 def centres_and_places(numpy, table, images, water, truth):
-    """The listed position of isolated spots equals the centre in the image, and the
-    position from A, phi and wavelength."""
+    """For isolated spots, the listed position equals the centre in the image and the
+    position calculated from A, phi and wavelength."""
     off, far, alone = [], [], 0
     for spot in table[table["intensity"] > 50]:
         near = (numpy.hypot(table["fast"] - spot["fast"], table["slow"] - spot["slow"]) < 12) \
@@ -426,7 +426,7 @@ def killed_runs_go_on(h5py):
         other += differences(whole[0], again[0])
         good += again == whole
     ok("killed-and-resumed", good == times, f"{good} of {times} as uninterrupted; {set(other)}")
-    ok("resume-keeps-frames", kept >= times // 4, f"only {kept} of {times} runs kept any")  # complete data files
+    ok("resume-keeps-frames", kept >= times // 4, f"only {kept} of {times} runs kept any")  # number of complete data files
     with open("k_07.cbf", "r+b") as damaged:
         damaged.seek(3000)
         damaged.write(b"damage")

@@ -117,7 +117,7 @@ def processes():
     done = subprocess.run([mpirun, "-n", "2", PROGRAM, *map(str, flags), "-output", "two_%d.bin"],
                           capture_output=True, text=True, check=False,
                           env={**os.environ, **mpi.ENVIRONMENT})
-    if "does not find the others" in done.stderr:  # MPICH 4.2.0, Ubuntu 24.04, chroot
+    if "does not find the others" in done.stderr:  # this happens with MPICH 4.2.0 of Ubuntu 24.04 in a chroot
         print("skip sf_series mpi # mpirun's processes do not find each other here")
         return
     ok("mpi-has-the-tables", done.returncode == 0 and frames("one") == frames("two") and

@@ -7,7 +7,7 @@ interrupt() {
     rm -rf "$dir" && mkdir "$dir"
     (cd "$dir" && exec "$NANOBRAGG" -detpixels 3000 -oversample 400 -quiet 2>"$work/stderr") &
     pid=$!
-    until [ "$(awk '{ print $14 + $15 }' /proc/$pid/stat 2>/dev/null || echo 99)" -gt 40 ]; do sleep 0.05; done # ticks
+    until [ "$(awk '{ print $14 + $15 }' /proc/$pid/stat 2>/dev/null || echo 99)" -gt 40 ]; do sleep 0.05; done # in clock ticks
     kill "-$signal" "$pid"
     wait "$pid"
     status=$?

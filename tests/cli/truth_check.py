@@ -125,7 +125,7 @@ def darwin():
         text = run(*flags, "-fudge", fudge)[0]
         ok(f"darwin-said-{name}", f"intensities are {want:.4f} of Darwin's" in text, text)
         got = numpy.genfromtxt("spots.tsv", skip_header=1, names=True)
-        y, z = 62.75 - 0.25 * got["slow"], 0.25 * got["fast"] - 62.75  # mm; the spindle is along z
+        y, z = 62.75 - 0.25 * got["slow"], 0.25 * got["fast"] - 62.75  # positions in mm; the spindle is along z
         far = numpy.sqrt(150 ** 2 + y ** 2 + z ** 2)
         formula = 1e24 * 2.8179403e-15 ** 2 * 1e-30 * 100 ** 2 * 60 ** 3 / 9e-26 / math.radians(8) * far / abs(y)
         whole = (abs(y) / far > 0.15) & (got["phi"] > 1) & (got["phi"] < 7) & (got["d"] > 3)

@@ -95,7 +95,8 @@ def check_one_panel(name, experiments):
     one = experiments[0]
     panel = one.detector[0]
     beam = panel.get_beam_centre(one.beam.get_s0())
-    # mosflm: Xbeam is along slow, Ybeam along fast, both from the centre of the first pixel
+    # with the mosflm convention Xbeam is along slow and Ybeam along fast, both from the
+    # centre of the first pixel
     want = (53 + 0.1, 55 + 0.1)
     good = all(abs(b - w) < 1e-3 for b, w in zip(beam, want)) \
         and abs(panel.get_distance() - 120) < 1e-6 and abs(one.beam.get_wavelength() - 1) < 1e-9

@@ -33,7 +33,8 @@ static struct {
         uintptr_t first, end;
     } left[2]; /* callers without counts: the loader, HDF5 */
     atomic_long own[KINDS + 1];
-    atomic_long *counts; /* in this process, or in the file */
+    /* counts of calls, in this process or in the file of NB_FAULT_COUNT */
+    atomic_long *counts;
     atomic_int live;
 } fault = {.counts = fault.own};
 
@@ -59,7 +60,7 @@ static int fails(int kind, const void *caller)
 
 /* --- the functions of the C library --- */
 
-static char early[65536]; /* memory that dlsym itself allocates */
+static char early[65536]; /* for memory that dlsym itself allocates */
 static atomic_size_t used;
 
 static void *next(const char *name)
@@ -163,7 +164,7 @@ char *fgets(char *text, int n, FILE *stream)
 
 static _Thread_local int finding;
 
-/** dlsym may allocate: from a static piece, which is never given back. */
+/** Memory for dlsym, from a static array; this memory is never freed. */
 static void *from_early(size_t n)
 {
     size_t at = atomic_fetch_add(&used, (n + 15) / 16 * 16 + 16) + 16;

@@ -26,7 +26,7 @@ static void check_curve(const nb_stol_table *t)
     nb_amorphous_set set;
     nb_error err = {0};
     if (nb_amorphous_build(&source, 1, &set, &err))
-        return; /* out of memory */
+        return; /* memory is out */
     for (int k = 0; k <= LOOKS; k++) {
         const int i = (int)((int64_t)k * t->n / (LOOKS + 1)), j = i + 1 < t->n ? i + 1 : i;
         const nb_stol_point *a = &t->points[i], *b = &t->points[j];

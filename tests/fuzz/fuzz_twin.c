@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Laws of -twin: in an accepted text each part of the crystal has a fraction above 0 and
- * not above 1, and turning a crystal to a part gives a finite obliquity. */
+/* Laws of -twin. In an accepted text each part of the crystal has a fraction above 0 and
+ * at most 1, and the rotation of a crystal to each part has a finite obliquity. */
 #include <math.h>
 #include <string.h>
 

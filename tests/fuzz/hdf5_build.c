@@ -207,7 +207,7 @@ static int take_chunks(hid_t list, int rank, hsize_t *chunk, fuzz_bytes *b)
 static void take_selection(hid_t space, int rank, fuzz_bytes *b)
 {
     hsize_t start[RANK], stride[RANK], count[RANK], block[RANK];
-    if (take_below(b, 4) == 3) /* the whole extent */
+    if (take_below(b, 4) == 3) /* selects the whole extent */
         return;
     for (int i = 0; i < rank; i++) {
         start[i] = take_below(b, 4);
@@ -253,7 +253,8 @@ static void put_set(hid_t file, const object *o, fuzz_bytes *b)
         take_mappings(list, space, rank, b);
     H5(Sselect_all)(space);
     set = H5(Dcreate2)(file, o->path, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
-    if (set >= 0 && layout == 1 && rank && points > 0) /* else libhdf5 1.10 crashes */
+    /* without this condition libhdf5 1.10 crashes */
+    if (set >= 0 && layout == 1 && rank && points > 0)
         put_chunks(set, rank, chunk, b);
     else if (set >= 0 && layout == 0 && points >= 0 && points <= MAX_VALUES &&
              H5(Tget_size)(type) <= 8 && H5(Tis_variable_str)(type) <= 0 && take(b) < 200)

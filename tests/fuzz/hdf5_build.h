@@ -14,7 +14,7 @@ typedef struct fuzz_bytes {
 } fuzz_bytes;
 
 unsigned take(fuzz_bytes *b);
-unsigned take_below(fuzz_bytes *b, unsigned n); /* 0 .. n - 1 */
+unsigned take_below(fuzz_bytes *b, unsigned n); /* takes a number from 0 to n - 1 */
 
 /** A data set, or an attribute of `path`, that the reader uses. */
 typedef struct object {

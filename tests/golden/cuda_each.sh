@@ -35,7 +35,7 @@ sanitize() {
 one() {
     local line=$1
     export id=${line%%$'\t'*} args=${line##*$'\t'}
-    [ "$id" != id ] || return 0 # the head of the table
+    [ "$id" != id ] || return 0 # this line is the head of the table
     mkdir -p "$work/$id" && cd "$work/$id" || return
     ln -s "$data"/*.hkl "$data"/*.mat "$data"/*.txt . 2>/dev/null
     sanitize

@@ -12,7 +12,8 @@ def has(options, *flags):
 
 
 def last(options, *flags):
-    """Values of the last option whose flag is in `flags`, or []."""
+    """Returns the values of the last option whose flag is in `flags`, or [] if no option
+    has such a flag."""
     found = [option[1:] for option in options if option[0] in flags]
     return found[-1] if found else []
 

@@ -87,7 +87,7 @@ class Sampler:
         return round(self.rng.uniform(low, high), 3)
 
     def direction(self, x, y, z):
-        """A vector along (x, y, z), by chance longer, by chance tilted."""
+        """Returns a vector along (x, y, z), sometimes longer and sometimes tilted."""
         v = [x, y, z]
         if self.chance(40):
             v = [a * 2.5 for a in v]

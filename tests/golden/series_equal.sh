@@ -47,7 +47,7 @@ scene() {
                 rm -f f_*
                 series "$@" -threads $threads -output "f_%d.$kind" || bad="$bad exit-status"
                 for k in $(seq $frames); do
-                    if [ $kind = cbf ]; then # no single CBF: compare with round 1
+                    if [ $kind = cbf ]; then # the program writes no CBF of a single image, so compare with round 1
                         [ -f "one_$k.cbf" ] || cp "f_$k.cbf" "one_$k.cbf"
                     fi
                     # compare header and pixels; the header of an SMV file does not

@@ -187,7 +187,7 @@ def typed(t, k):
     for law in t.laws:
         name, _, value = law.split(":")
         several = flags.get(name, [])[1:]
-        more[name] = [value, *(repr(float(x) * (float(value) / float(flags[name][0]))) for x in several)]  # one factor for all
+        more[name] = [value, *(repr(float(x) * (float(value) / float(flags[name][0]))) for x in several)]  # one factor applies to all of them
         flags = {flag: has for flag, has in flags.items() if flag != INSTEAD.get(name)}
     more.update({name: value for name, value in (t.lines[k] if t.lines else {}).items()})
     return t.base(flags=flags) + words_of(more)
@@ -349,8 +349,8 @@ def check_sum(t, rng):
 
 def check_dmin(t, rng):
     """-dmin at a higher resolution than that of all reflections changes nothing."""
-    at = rng.choice([0.15, 0.62]) * (3.9 if t.flags["hkl"] == ["low.hkl"] else 4.2) if not t.has("diffuse_sigma") else 0.4  # A
-    words = [*t.base(), *(["-diffuse_only"] if t.has("diffuse_sigma") else [])]  # without Bragg light, which is brighter
+    at = rng.choice([0.15, 0.62]) * (3.9 if t.flags["hkl"] == ["low.hkl"] else 4.2) if not t.has("diffuse_sigma") else 0.4  # in A
+    words = [*t.base(), *(["-diffuse_only"] if t.has("diffuse_sigma") else [])]  # leaves out Bragg light, which is brighter
     plain, image = t.image(words), t.image([*words, "-dmin", f"{at:.4g}"])
     same(plain, image, 1e-3 if t.has("diffuse_sigma") else 1e-6, what=f"-dmin {at:.4g}")
 
@@ -422,7 +422,7 @@ def check_slopes(t, rng):
         names = [x for x in names if x != "polar"]
     first, *others = t.crystals or [{}]
     hidden = {"misset_x": ("misset", "mat"), "misset_z": ("misset", "mat"), "cell_a": ("cell", "mat"), "cell_b": ("cell", "mat"), "Na": ("N", "Na", "samplesize"), "mosaic": ("mosaic", "mosaic_aniso")}
-    names = [x for x in names if not set(first) & set(hidden.get(x, (x,)))]  # else the line hides the flag
+    names = [x for x in names if not set(first) & set(hidden.get(x, (x,)))]  # otherwise the line of -jobs replaces the flag
     sizes = [x for line in (flags, first, *others) for flag in ("N", "Na", "Nb", "Nc") for x in numpy.ravel(line.get(flag, 9))]
     if t.has("gauss_xtal", "round_xtal", "tophat_spots") and min(map(float, sizes)) < 4:
         # light of a small crystal jumps where the nearest reflection changes
@@ -436,10 +436,10 @@ def check_slopes(t, rng):
     plane = numpy.fromfile("d.bin")
     flag, axis = (name[:-2], "xyz".find(name[-1]) if name[0] == "m" else "ab".index(name[-1])) if name[-2:-1] == "_" and name != "default_F" else (name, 0)
     old = flags[flag]
-    x, at = float(old[axis]), words.index("-" + flag) + 1  # in its place: the last of some flags sets the pivot
+    x, at = float(old[axis]), words.index("-" + flag) + 1  # the new value replaces the old one at its place, because the last of some flags sets the pivot
     step = abs(x) * 2e-3 if flag in ("fluence", "default_F", "water") else 2e-4 * {"misset": 40, "lambda": 0.5, "cell": 5, "distance": 40, "Na": 5, "twotheta": 40, "Xbeam": 50, "phi": 40}.get(flag, 1)
     largest = abs(plane).max()
-    for smaller in (1, 10, 100):  # a jump or kink within a step is outside of a smaller one
+    for smaller in (1, 10, 100):  # a jump or kink inside a step may be outside of a smaller step
         differences = []
         for h in (step / smaller, step / smaller / 2):
             two = [t.image([*words[:at + axis], repr(x + s * h), *words[at + axis + 1:]]).astype(float) for s in (1, -1)]
@@ -448,7 +448,7 @@ def check_slopes(t, rng):
         off = abs(best - plane).max()
         if off <= 2e-3 * largest + noise + 2 * abs(differences[1] - differences[0]).max():
             return
-        if noise * 10 > 0.01 * largest:  # the next one would not tell
+        if noise * 10 > 0.01 * largest:  # a smaller step would not show an error, because of rounding
             break
     raise Failure(f"derivative by {name}: off by {off / max(largest, 1e-30):.2g} of the largest, {largest:.4g} (noise {noise:.2g})")
 

@@ -8,7 +8,7 @@ import random
 import sys
 import tempfile
 
-import test_frames as frames  # the flags that may come together
+import test_frames as frames  # this module draws flags that may be combined
 
 numpy, script = frames.numpy, frames.script
 HKL = os.path.dirname(frames.HKL)

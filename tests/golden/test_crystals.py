@@ -213,7 +213,7 @@ def check_blocks(folder):
     a = numpy.radians(5)
     matrix = f"1 0 0 0 {numpy.cos(a):.17g} {-numpy.sin(a):.17g} 0 {numpy.sin(a):.17g} {numpy.cos(a):.17g}\n"
     two = (blocks(matrix, "-misset", 10, 20, 30), blocks("5 0 0\n", "-misset", 10, 20, 30))
-    # 5 degrees about a*, before the misset
+    # the crystal turns by 5 degrees about a*, before the misset
     turned = image(folder, "-misset", 10, 20, 30, "-vary", "rot_x:choice:0")
     script.ok("blocks-matrix", numpy.abs(two[0] - two[1]).max() <= 1e-6 * two[1].max() and (two[0] != turned).any())
 

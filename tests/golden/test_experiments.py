@@ -417,7 +417,7 @@ def check_sweep(folder, hkl):
     dose of photons in water."""
     frames = 60 if BIG else 4
     flags = ["-hkl", hkl, "-frames", frames, "-osc", "1"]
-    each = 24 / frames  # MGy
+    each = 24 / frames  # dose of each frame in MGy
     dose = each * (numpy.arange(frames) + 0.5)
     for name, more, B, halves in (("B", ["-damage_B", "1.5"], 1.5, numpy.inf), ("half", ["-damage_half", "8"], 0, 8), ("both", ["-damage_half", "8", "-damage_B", "0.7"], 0.7, 8)):
         n, worst = damaged_by(sweep(folder, *flags)[1], sweep(folder, *flags, "-dose", each, *more)[1], dose, B * dose, halves)
@@ -431,7 +431,7 @@ def check_sweep(folder, hkl):
     script.ok("sweep-edges", off < 1e-9, f"{off}")
     if not has_xraylib("sweep-water"):
         return
-    for keV, absorbed in ((8, 9.915), (10, 4.944), (15, 1.374), (20, 0.5503)):  # cm2/g of NIST SRD 126
+    for keV, absorbed in ((8, 9.915), (10, 4.944), (15, 1.374), (20, 0.5503)):  # values in cm2/g, of NIST SRD 126
         got = sweep(folder, "-hkl", hkl, "-frames", "1", "-osc", "1", "-fluence", "2e21", "-dose", "auto", "-energy", keV * 1000, "-roi", "0", "1", "0", "1")[0][0][0] * 2
         want = 2e21 * keV * 1.602176634e-16 * absorbed * 0.1 / 1e6
         script.ok(f"sweep-water-{keV}", abs(got / want - 1) < 3e-3, f"{got} {want}")
@@ -498,7 +498,7 @@ def check_absorb(case, folder):
     for two_theta, transmission in want.reshape(-1, 2):
         if not 0 < two_theta < 80:
             continue
-        # a detector of one pixel at this angle
+        # shift of a detector of one pixel to this angle
         x = 100 * numpy.tan(numpy.radians(two_theta))
         scene = ["-cell", "50", "50", "50", "90", "90", "90", "-xds", "-detpixels", "1", "-pixel", "0.01", "-distance", "100", "-ORGX", x / 0.01, "-ORGY", "0.5"]
         got = even(folder, *scene, *flags) / even(folder, *scene)

@@ -36,11 +36,11 @@ def draw(rng):
     """Random flags of a series of two frames."""
     flags, laws = [], rng.sample(LAWS, rng.randrange(5))
     for choice in CHOICES:
-        diffuse = "diffuse" in choice[0]  # its tables take long
+        diffuse = "diffuse" in choice[0]  # tables of diffuse light take long
         if rng.random() < (0.15 if diffuse else 0.4) and (DIFFUSE or not diffuse):
             flags += rng.choice(choice).split()
     turned = rng.random() < 0.5
-    if "-absorb" in flags and ("-twin" in flags or not turned):  # a box needs one crystal
+    if "-absorb" in flags and ("-twin" in flags or not turned):  # -absorb with a box needs a single crystal
         flags[flags.index("-absorb") + 1] = "sphere:200"
     if turned:
         flags += ["-frames", 2, "-osc", 1]
@@ -99,7 +99,7 @@ def check_rule():
     rng = random.Random(3)
     for i in range(20 if BIG else 4):
         flags, across, _ = rule_scene(rng, 5, 40 if BIG else 20)
-        flags += [*PATCH, "-oversample", math.ceil(2 / across)]  # two rays per spot width
+        flags += [*PATCH, "-oversample", math.ceil(2 / across)]  # at least two rays per width of a spot
         n = json.loads(script.run(*flags, "-default_F", 1, "-show_config", "-device", "cpu")[0])["beam"]["sources"]
         (few, sum_few), (many, sum_many) = spots(*flags), spots(*flags, "-wavelengths", 4 * n)
         lit = sorted(set(few) | set(many))
@@ -137,7 +137,7 @@ def check_rule_of_large_crystals():
         n, pixel = report["beam"]["sources"], across / 2
         places = sorted(reflected(report, width).tolist(), key=lambda at: -math.hypot(*at))
         photons = [[], []]
-        for fast, slow in places[:25 if BIG else 6]:  # far from the beam: these need the finest steps
+        for fast, slow in places[:25 if BIG else 6]:  # reflections far from the beam need the finest steps
             corner = [-x + (edge - 1) / 2 * pixel for x in (slow, fast)]
             for of, wavelengths in zip(photons, (n, 4 * n)):
                 script.run(*flags, "-distance", 50, "-detpixels", edge, "-pixel", pixel, "-Xbeam", corner[0], "-Ybeam", corner[1],

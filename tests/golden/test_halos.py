@@ -43,7 +43,7 @@ class Scene:
     CELL = ["-cell", "24", "30", "36", "80", "100", "95"]
     CELLS = 40
     F = 100.0
-    EDGE, PIXEL = 80, 0.05  # pixels along an edge; mm
+    EDGE, PIXEL = 80, 0.05  # EDGE: pixels along an edge; PIXEL: in mm
 
     def __init__(self, folder, g):
         self.g = numpy.array(g)

@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 
-import test_frames as frames  # the flags that may come together
+import test_frames as frames  # this module draws flags that may be combined
 from combined import by_name, words_of
 
 try:

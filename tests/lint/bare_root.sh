@@ -37,7 +37,7 @@ bare_root() {
     trap leave_root EXIT
     mkdir -p "$root" && chmod 755 "$root"
     recipe=/usr/share/debootstrap/scripts/$suite
-    [ -e "$recipe" ] || { recipe=/usr/share/debootstrap/scripts/gutsy && components=main,universe; } # for every later Ubuntu
+    [ -e "$recipe" ] || { recipe=/usr/share/debootstrap/scripts/gutsy && components=main,universe; } # this script of debootstrap is for every later Ubuntu
     mirror=$(mirror_of "$suite" "$recipe" | head -n 1)
     if [ ! -e "$root/usr/bin/apt-get" ]; then
         echo "== debootstrap $suite"

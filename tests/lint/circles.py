@@ -37,7 +37,7 @@ def objects(build):
                 if source.startswith("src/python/older_"):
                     continue  # defines functions of libc for the wheel
                 if name.endswith(".o") and (os.path.exists(source) or os.path.exists(source + ".c")):
-                    yield path  # other objects come from deleted sources
+                    yield path  # an object without a source comes from a deleted source
 
 
 def calls(build):

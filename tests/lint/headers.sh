@@ -43,7 +43,7 @@ for header in $(find src cuda tests -name '*.h' ! -path 'src/python/*' | sort); 
         continue
     fi
     case $header in
-    tests/*) dialect=gnu11 ;; # needs the headers that cmocka includes first
+    tests/*) dialect=gnu11 ;; # headers of tests need the headers that come before cmocka's
     *) dialect=c11 ;;
     esac
     alone C11 "$header" $cc -std=$dialect -D_DEFAULT_SOURCE $warn \

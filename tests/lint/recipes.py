@@ -29,7 +29,7 @@ LIBRARIES = {
     "BZIP2": ("libbz2-dev", "bzip2", "bzip2"),
     "LZ4": ("liblz4-dev", "lz4-c", "lz4"),
     "MPI": ("libmpich-dev", None, "mpi"),
-    "OPENMP": (None, None, None),  # comes with the compiler
+    "OPENMP": (None, None, None),  # OpenMP comes with the compiler
     "CUDA": (None, None, None),
 }
 TOOLS = {"python", "numpy", "py-numpy", "c", "cxx", "gmake", "pkgconfig"}

@@ -33,7 +33,7 @@ silent() {
     for file in $(find src/*/ -name '*.[ch]' -o -name '*.cc' | grep -vE "^src/(cli|python)/"); do
         sed -E 's,/\*.*\*/,,; s,/\*.*,,; s,^ \*.*,,; s,"([^"\\]|\\.)*","",g' "$file" |
             grep -nE '\b(printf|puts|putchar|perror|exit|abort|_exit)\(|\b(stdout|stderr)\b' |
-            sed "s|^|    $file:|" | grep -v 'hdf5_lib.c:.* _exit(status);' && found=1 # allowed: it runs while the process ends
+            sed "s|^|    $file:|" | grep -v 'hdf5_lib.c:.* _exit(status);' && found=1 # this call is allowed, because it runs while the process ends
     done
     return $found
 }

@@ -168,7 +168,7 @@ PARAMETERS = dict(misset_x=12.0, misset_z=-7.5, rot_x=0.5, rot_y=-0.25, rot_z=1.
                   shift_fast=0.3, rot_fast=0.6, detector_thick=250.0, detector_abs=180.0, polar=0.5, fudge=1.2, fluence=2e26,
                   water=50.0, default_F=30.0)
 PARAMETERS.update({"lambda": 1.08, "F:1:1:1": 500.0, "F:0:0:2": 7.0, "shift_x@a": 0.2, "N_b": -1.0, "nosuch": 1.0, "F:99:0:0": 1.0})
-KEPT = ("seed", "threads", "device", "detpixels", "geom", "expt", "nxmx", "img", "mask", "detector", "roi")  # without them images may be large
+KEPT = ("seed", "threads", "device", "detpixels", "geom", "expt", "nxmx", "img", "mask", "detector", "roi")  # without these keywords images may be large
 SHAPES = tuple(VALUES["shape"])
 WEIGHTS = dict(crystal=3, F=3, model=1, shape=1, mosaic=2, beam=2, sources=2, detector=3, files=2, several=1.5, spindle=1.5,
                more=1.5, noise=0.7, run=2)
@@ -213,7 +213,7 @@ def draw_base(rng):
         base[name] = rng.choice(VALUES["model"][name])
         base.pop("cell")
     kind = rng.random()
-    if kind < 0.25:  # a detector from a file
+    if kind < 0.25:  # takes a detector from a file
         name = rng.choice(["geom", "geom", "geom", "img", "img", "expt", "nxmx", "mask"])
         base[name] = rng.choice(VALUES["files"][name])
         for word in ("detpixels", "pixel", "distance"):
@@ -252,7 +252,7 @@ def draw_set(rng, base):
     if kind < 0.15:
         name = rng.choice(list(BAD))
         words[name] = rng.choice(BAD[name])
-    elif kind < 0.3:  # the old value or another value of a keyword of the base
+    elif kind < 0.3:  # takes the old value or another value of a keyword of the base
         name = rng.choice(list(base))
         own = [v[name] for v in VALUES.values() if name in v]
         words[name] = rng.choice([base[name], *(own[0] if own else [])])

@@ -94,7 +94,7 @@ def test_missing_values_are_left_out_as_of_mtz():
 
 
 def test_fields_and_miller_arrays():
-    class MillerArray:  # like that of cctbx
+    class MillerArray:  # like the class of cctbx
         def indices(self):
             return [tuple(row) for row in H.tolist()]
 
@@ -147,7 +147,7 @@ def test_set_of_sources_reads_no_other_file(tmp_path):
     sim.set(sources=lines)
     assert np.array_equal(sim.render(), nanobragg.Simulation(**SMALL, hkl=(H, F), sources=([1.05], [1])).render())
     lines.unlink()
-    sim.set(wavelength=1.0)  # does not read the removed file
+    sim.set(wavelength=1.0)  # this call does not read the removed file
 
 
 def test_set_of_sources_remakes_what_depends_on_the_wavelength():
@@ -249,7 +249,7 @@ def test_series_of_arrays(tmp_path):
 
 # --- objects of other packages ---
 
-class UnitCell:  # like that of gemmi
+class UnitCell:  # like the class of gemmi
     a, b, c, alpha, beta, gamma = 70, 80, 90, 90, 90, 90
 
 
@@ -258,7 +258,7 @@ class CctbxCell:
         return (70, 80, 90, 90, 90, 90)
 
 
-class Crystal:  # like that of dxtbx
+class Crystal:  # like the class of dxtbx
     def get_unit_cell(self):
         return CctbxCell()
 
@@ -266,12 +266,12 @@ class Crystal:  # like that of dxtbx
         return SpaceGroupInfo()
 
 
-class SpaceGroup:  # like that of gemmi
+class SpaceGroup:  # like the class of gemmi
     def xhm(self):
         return "P 2 2 2"
 
 
-class SpaceGroupInfo:  # like that of cctbx
+class SpaceGroupInfo:  # like the class of cctbx
     def type(self):
         class Type:
             def lookup_symbol(self):
@@ -279,13 +279,13 @@ class SpaceGroupInfo:  # like that of cctbx
         return Type()
 
 
-class Beam:  # like that of dxtbx
+class Beam:  # like the class of dxtbx
     def get_wavelength(self):
         return 1.1
 
 
 class Detector:
-    def __iter__(self):  # yields panels
+    def __iter__(self):  # iteration yields panels
         return iter([object()])
 
 

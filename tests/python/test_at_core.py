@@ -50,7 +50,7 @@ def test_src_002_weighted_mean_of_each_source_alone(tmp_path):
     (4, 1, 7, 7), (4, 1.5, None, 3)])
 def test_src_003_grid_of_the_divergence(span, step, count, wanted):
     found = sources(hdivrange=span, hdivstep=step, hdivsteps=count)
-    assert len(found) == wanted and sum(s["incident"][2] for s in found) == pytest.approx(0, abs=1e-15)  # centred
+    assert len(found) == wanted and sum(s["incident"][2] for s in found) == pytest.approx(0, abs=1e-15)  # the sources are centred on the beam
 
 
 def test_src_003_grid_of_the_dispersion():
@@ -120,7 +120,7 @@ def test_sam_002_cached_against_exact_factors():
     fine = image(**{**exact, "detpixels": 96, "pixel": 1}).reshape(32, 3, 32, 3).sum(axis=(1, 3))
     assert same(image(**{**exact, "oversample": 3}), fine, 1e-6)
     cached = image(**{**base, "oversample": 3})
-    assert same(cached, fine, 0.05) and not same(cached, fine, 1e-3)  # its factors are those of the first sub-pixel
+    assert same(cached, fine, 0.05) and not same(cached, fine, 1e-3)  # `cached` has the factors of the first sub-pixel
 
 
 def test_sam_003_dmin():
@@ -129,7 +129,7 @@ def test_sam_003_dmin():
     theta = np.arccos(directions(sim)[..., 0]) / 2
     inside = 1 / (2 * np.sin(theta)) >= 4
     assert inside.sum() > 500 and (~inside).sum() > 500 and np.array_equal(sim.render(), np.where(inside, whole, 0))
-    wet, water = image(**base, dmin=4, water=0.05), image(**{**base, "default_F": 0}, water=0.05)  # -dmin keeps water
+    wet, water = image(**base, dmin=4, water=0.05), image(**{**base, "default_F": 0}, water=0.05)  # -dmin does not remove water
     assert wet[0, 0] == pytest.approx(water[0, 0], rel=1e-6) and water[0, 0] > 1e-9 and wet[32, 32] > water[32, 32]
 
 
@@ -165,7 +165,7 @@ def test_bkg_001_water():
     """Water goes with the fluence, not with the sampling, and adds to the crystal."""
     base = dict(FLAT, detpixels=16, default_F=0, water=1, nopolar=True, oversample_omega=True)
     sim = suite(**base)
-    pixels, molecules = sim.render(), 1e-18 * 1e6 * 6.02214179e23 / 18  # 1 um^3 of 1 g/cm^3
+    pixels, molecules = sim.render(), 1e-18 * 1e6 * 6.02214179e23 / 18  # number of molecules in 1 um^3 of water of 1 g/cm^3
     assert pixels == pytest.approx(2.57 ** 2 * molecules * solid_angles(sim), rel=1e-6)
     assert image(**base, fluence=1e-3 * FLUENCE) == pytest.approx(1e-3 * pixels, rel=1e-6)
     assert image(**{**base, "oversample": 4}) == pytest.approx(pixels, rel=1e-4)

@@ -92,7 +92,7 @@ def test_pix0_vector_of_another_run_gives_its_image(name):
     words = dict(detpixels=96, detector_rotx=3, detector_roty=-5, detector_rotz=7, twotheta=9, **convention(name))
     sim = suite(**words, Xbeam=4, Ybeam=5.5)
     found = sim.config["detector"]
-    other = suite(**{**words, "distance": 250}, Xbeam=1, Ybeam=2, pix0_vector=found["pix0_vector_m"])  # pix0_vector wins
+    other = suite(**{**words, "distance": 250}, Xbeam=1, Ybeam=2, pix0_vector=found["pix0_vector_m"])  # pix0_vector replaces Xbeam and Ybeam
     assert np.array_equal(sim.render(), other.render())
     beam = () if name in ("xds", "dials") else ("Xbeam_mm", "Ybeam_mm")
     for key in ("distance_m", "close_distance_m", "Fbeam_m", "Sbeam_m", *beam):
@@ -130,7 +130,7 @@ def test_a_normal_away_from_the_beam(caplog):
 def test_impossible_detectors():
     for axis, other, normal in (("fdet_vector", "sdet_vector", 1), ("sdet_vector", "fdet_vector", -1)):
         along = {**CUSTOM, axis: (1, 0, 0), other: (0, 0, 1), "odet_vector": (0, normal, 0)}
-        suite(**along, pix0_vector=(-0.05, 0.1, 0.05))  # possible for a flat detector
+        suite(**along, pix0_vector=(-0.05, 0.1, 0.05))  # a flat detector may have these values
         with pytest.raises(ValueError, match="fast" if normal == 1 else "slow"):
             suite(**along, pix0_vector=(-0.05, 0.1, 0.05), curved_det=True)
     with pytest.raises(ValueError, match="through the sample"):
@@ -175,7 +175,7 @@ def test_pre_001_headers_are_defaults(tmp_path):
         config = nanobragg.Simulation(**base, **words).config
         found = [config["detector"][name] for name in ("pixel_mm", "distance_mm", "Xbeam_mm")]
         return [*found, config["beam"]["wavelength_A"], config["spindle"]["phi_deg"]]
-    assert of() == pytest.approx([0.2, 150, 0.5, 1.1, 17])  # only the mask has the angle
+    assert of() == pytest.approx([0.2, 150, 0.5, 1.1, 17])  # only the file of -mask has the angle
     assert of(distance=99, energy=12000) == pytest.approx([0.2, 99, 0.5, 12398.419843320026 / 12000, 17])
 
 
@@ -206,7 +206,7 @@ def test_close_distance_of_a_header_is_after_the_swing(pivot, tmp_path):
          pix0_vector=(0.1, 0.002, -0.003), phi=12.34567890123),
     dict(dials=True, wavelength=None, energy=12658.1, pivot="beam", osc=0.7, phisteps=3, pixel=0.172)])
 def test_img_of_our_own_header_gives_the_same_picture(words, tmp_path):
-    crystal = dict(misset=(10, 20, 30))  # a header does not set it
+    crystal = dict(misset=(10, 20, 30))  # a header does not set these values
     sim = suite(**{**crystal, "detpixels_x": 60, "detpixels_y": 40, **words})
     pixels = sim.render()
     sim.write(intfile=tmp_path / "a.img")

@@ -47,8 +47,8 @@ def test_003_beam_goes_along_slow_and_fast(beam, n):
 
 
 def shift(a, b):
-    """Shift in pixels along fast of the spots of image b from those of a: median over the
-    centroids of the brightest spots."""
+    """Returns by how many pixels along fast the spots of image b are shifted from those
+    of image a: the median over the brightest spots."""
     def centroids(pixels):
         rows = np.array([pixels[s, f - 3:f + 4] for f, s in at])
         return (rows * np.arange(-3, 4)).sum(axis=1) / rows.sum(axis=1)

@@ -71,10 +71,10 @@ def test_several_lattices(name, tmp_path):
     sim = nanobragg.Simulation(**scene)
     steps = {"misset_x": 2e-4, "rot_y": 2e-4, "cell_a": 1e-3, "cell_ga": 1e-3, "N_b": 1e-3, "distance": 1e-3, "lambda": 1e-5, "fluence": 1e22}
     steps.update({"mosaic": 1e-3} if "mosaic" in flags else {})
-    if "absorb" in flags:  # its factors depend on both
+    if "absorb" in flags:  # factors of absorption depend on both
         del steps["distance"], steps["lambda"]
         steps["fluence"] = 1e16
-    check_differences(sim, steps, 1e-3 if name in ("filters", "absorbed") else 2e-6)  # a background has few digits
+    check_differences(sim, steps, 1e-3 if name in ("filters", "absorbed") else 2e-6)  # the background of these scenes has few correct digits
     J = sim.derivatives(list(steps), dtype=np.float64)
     loss = np.random.default_rng(1).normal(size=(32, 32))
     for key, value in sim.pullback(loss, list(steps)).items():

@@ -219,7 +219,7 @@ def test_planes_behind_factors_are_differences(kind, least, tmp_path):
         d = Draw("factors", kind, i)
         words = a_scene_of_factors(d, kind, tmp_path)
         sim = nanobragg.Simulation(**words)
-        if kind > 1:  # without -add, the renderer makes the same photons
+        if kind > 1:  # without -add the photons of the renderer are the whole image
             assert equal(image_of(sim), sim.render().astype(float), 2e-6)
         held = [name for name in NAMES if is_held(sim, name)]
         assert len(held) >= least and (least or not held)

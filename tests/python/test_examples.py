@@ -56,7 +56,7 @@ def test_network_learns_from_a_data_loader(start, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([EXAMPLES, os.environ.get("PYTHONPATH", "")]))
     import train_on_frames as example
 
-    if start == "spawn":  # makes the same frames as fork, so a few are enough
+    if start == "spawn":  # spawn makes the same frames as fork, so a few frames are enough
         loader = example.DataLoader(example.Frames(4), batch_size=2, num_workers=1, multiprocessing_context="spawn")
         here = [example.Frames(4)[i][0] for i in range(4)]
         assert all((a == b).all() for a, b in zip(here, (x for frames, _ in loader for x in frames)))

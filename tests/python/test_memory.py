@@ -22,7 +22,7 @@ def resident():
 
 
 def test_process_does_not_grow():
-    """990 more objects and images do not make the process larger."""
+    """After the first ten objects and images, 990 more do not make the process larger."""
     for i in range(1000):
         nanobragg.Simulation(**SMALL).render()
         if i == 9:

@@ -333,7 +333,7 @@ def test_one_object_in_two_threads_raises():
     started.wait()
     with pytest.raises(RuntimeError, match="another thread"):
         sim.render()
-    assert "400 x 400" in repr(sim) and sim.shape == (400, 400) and sim.seed == 3  # need no lock
+    assert "400 x 400" in repr(sim) and sim.shape == (400, 400) and sim.seed == 3  # these values need no lock
     asked.set()
     thread.join()
     assert not errors and sim.render().sum() > 0

@@ -35,7 +35,7 @@ def test_rotating_everything_changes_nothing(axis, deg):
     R = rotation(axis, deg)
     turned = {name: tuple(R @ v) for name, v in vectors.items()}
     pixels = image(**base, **vectors)
-    assert not same(image(**base, **turned), pixels, 0.01)  # without a rotation of the crystal
+    assert not same(image(**base, **turned), pixels, 0.01)  # the images differ, as the crystal rotates in only one of them
     assert same(image(**{**base, "misset": misset_angles(R @ misset(10, 20, 30))}, **turned), pixels, 1e-6)
 
 
@@ -92,7 +92,7 @@ def test_a_spot_integrates_to_N3():
     """Photons of the spot 0 5 0 go as N^3, if the crystal rotates by a whole reciprocal
     cell along h through the Ewald sphere."""
     def spot(N):
-        osc = 36 / np.pi  # 1/5 rad, about z: moves 5 b* by the length of a*
+        osc = 36 / np.pi  # a rotation by 1/5 rad about z moves 5 b* by the length of a*
         return image(N=N, detpixels=30, distance=300, nopolar=True, point_pixel=True, pix0_vector=(0.3, 165e-4, -15e-4),
                      osc=osc, phisteps=40 * N, phi=np.degrees(np.arcsin(5 / 200)) - osc / 2).sum()
     two = spot(2)

@@ -47,7 +47,7 @@ def test_impossible_points_shorten_the_step():
     def loss(t):
         if t[0] > 1.5:
             raise _minimise.Impossible("too far")
-        return (t[0] - 1) ** 2 / 2, t - 1, np.array([[0.3]])  # 0.3, not 1: steps are too long
+        return (t[0] - 1) ** 2 / 2, t - 1, np.array([[0.3]])  # the matrix is 0.3 where 1 is right, so steps are too long
 
     found = _minimise.minimise(loss, [0.0], 60)
     assert found.converged and abs(found.x[0] - 1) < 0.05
@@ -78,7 +78,7 @@ def test_counts_far_above_their_level_by_chance():
         tail = 1 - sum(math.exp(-level) * level ** k / math.factorial(k) for k in range(n))
         sigma = _picture.excess_sigma(np.array([float(n)]), np.array([level]), 0)[0]
         assert tail <= math.exp(-sigma ** 2 / 2) and tail > math.exp(-sigma ** 2 / 2) / 60
-    assert _picture.excess_sigma(np.array([2.0]), np.array([0.02]), 0)[0] < 6  # happens once in 5000 pixels
+    assert _picture.excess_sigma(np.array([2.0]), np.array([0.02]), 0)[0] < 6  # this happens in one of 5000 pixels
 
 
 def fit(truth, start, **options):

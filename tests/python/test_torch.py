@@ -80,7 +80,7 @@ def test_renderer_of_one_tensor(dtype):
     assert draw.names == sim.variables(list(VALUES))
     numbers = torch.cat([t.detach().reshape(-1) for t in given.values()]).to(dtype).requires_grad_()
     weight = torch.linspace(-1, 2, 576).reshape(24, 24)
-    for sign in (1, -1):  # the second turn uses the renderer again
+    for sign in (1, -1):  # the second round uses the renderer again
         numbers.grad = None
         image = draw(numbers)
         assert torch.equal(image, render(nanobragg.Simulation(**SMALL), **given))

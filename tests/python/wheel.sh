@@ -42,7 +42,7 @@ for file in "$where" "$(dirname "$where")/bin/nanobragg"; do
         echo "not ok wheel: $file takes the libraries above from the system" && exit 1
     fi
 done
-page=$(cd "$(dirname "$0")/../../docs" && pwd)/install.md # has the licence of each library
+page=$(cd "$(dirname "$0")/../../docs" && pwd)/install.md # the wheel has the licence of each library
 list=$(find "$work/env" -name nanobragg.cdx.json)
 for library in $("$env/python" -m zipfile -l "$wheel" | sed -n 's/^nanobragg\.libs\/\(lib[a-z0-9_]*\).*/\1/p'); do
     grep -q "nanobragg.libs/$library\b" "$list" || { echo "not ok wheel: the list of parts lacks $library" && exit 1; }

@@ -14,7 +14,7 @@ from script import FAILED, need, ok, run  # noqa: E402
 numpy = need("numpy")
 
 DATA = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "real", "thaumatin_still")
-SIDE, CENTRE, PIXELS_WIDE = 1200, (599.6, 597.4), 50  # of the crop, and the width of a ring
+SIDE, CENTRE, PIXELS_WIDE = 1200, (599.6, 597.4), 50  # number of pixels and centre of the crop, and the width of a ring in pixels
 
 
 def counts_of(data):

@@ -16,7 +16,7 @@ h5py, numpy = need("h5py", "numpy")
 
 DATA = os.path.join(os.path.abspath(os.environ.get("NB_SOURCE", ".")), "golden_data", "real", "lcysteine")
 MEASURED = os.path.join(DATA, "scan_varying_02.expt")
-POINTS, WIDTH, PIXEL = 16, 0.1, 0.172  # of the scan; deg; mm
+POINTS, WIDTH, PIXEL = 16, 0.1, 0.172  # points of the scan; width of a frame in deg; pixel in mm
 
 
 def rotation(axis, degrees):

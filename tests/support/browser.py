@@ -73,7 +73,7 @@ class Page:
         to_child, ours_out = os.pipe()
         ours_in, from_child = os.pipe()
 
-        def give():  # the browser reads from file descriptor 3 and writes to 4
+        def give():  # makes the pipes descriptors 3, from which the browser reads, and 4, to which it writes
             a, b = os.dup(to_child), os.dup(from_child)
             os.dup2(a, 3)
             os.dup2(b, 4)

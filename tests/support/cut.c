@@ -24,7 +24,7 @@ void nb_cut_prepare(nb_panel *panel)
 /** Chooses the place of each panel in an uncut panel of w x h pixels. */
 static void choose_places(int w, int h, nb_cut_kind kind, nb_region places[NB_CUT_PANELS])
 {
-    static const int rows[] = {0, 1, 4, 5, 9, 11, 14, 16}; /* sixteenths of h */
+    static const int rows[] = {0, 1, 4, 5, 9, 11, 14, 16}; /* rows in units of h/16 */
     static const int left[] = {0, 2, 7, 8, 16}, right[] = {0, 5, 11, 16};
     int middle = w * 3 / 8 | 1;
     for (int k = 0; k < NB_CUT_PANELS; k++) {

@@ -52,7 +52,7 @@ nb_moments nb_moments_of(nb_law_part part, const void *law, double from, double 
 {
     enum { STEPS = 20000 };
     const double step = (to - from) / STEPS;
-    double first = 0, second = 0; /* moments of x - from */
+    double first = 0, second = 0; /* first and second moment of x - from */
     for (int i = 0; i < STEPS; i++) {
         const double x = (i + 0.5) * step, above = 1 - part(from + x, law);
         first += above * step;

@@ -8,7 +8,7 @@ typedef struct nb_drawn {
     int n;
     double *x; /* owned, in increasing order */
     double mean, variance;
-    double mean_error, variance_error; /* standard errors */
+    double mean_error, variance_error; /* standard errors of mean and variance */
 } nb_drawn;
 
 nb_drawn nb_drawn_of(const double *x, int n); /* copies x; nb_drawn_free frees */

@@ -21,13 +21,13 @@ def processes(session):
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                words = file.read().rpartition(")")[2].split()  # from field 3 of proc(5)
+                words = file.read().rpartition(")")[2].split()  # words from field 3 of the list in proc(5)
             if int(words[3]) == session:
                 with open(f"/proc/{name}/cmdline", encoding="utf-8", errors="replace") as file:
                     command = file.read().replace("\0", " ").strip()
                 found[int(name)] = sum(map(int, words[11:15])) / os.sysconf("SC_CLK_TCK"), command
         except OSError:
-            continue  # it has ended
+            continue  # the process has ended
     return found
 
 

@@ -7,7 +7,7 @@ import sys
 
 RUN = ("command_line", "config", "start_time", "end_time", "end_time_estimated")  # data sets that differ in every run
 
-OF_FILES = ("/entry/data/data",)  # its attributes depend on how frames are divided into data files
+OF_FILES = ("/entry/data/data",)  # the attributes of this entry depend on how frames are divided into data files
 
 
 def pixels(place):

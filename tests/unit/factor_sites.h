@@ -14,7 +14,8 @@ nb_site test_random_site(uint64_t *state, const double cell[6], double spread, s
 void test_sum_terms(const nb_site *sites, size_t count, const nb_symmetry *sg,
                     const int (*hkl)[3], size_t n, double *P);
 
-/** *rms, *max: r.m.s. and largest |a - b| over the r.m.s. of b. a, b: complex, [2 n]. */
+/** Sets *rms and *max to the r.m.s. and the largest |a - b|, both divided by the r.m.s.
+ * of b. a and b hold n complex numbers, [2 n]. */
 void test_differences(const double *a, const double *b, size_t n, double *rms,
                       double *max);
 

@@ -24,10 +24,10 @@ enum { PIECES = 2, PIECE = 1 << 18 };
 typedef struct fake_state {
     nb_render_options options;
     nb_backend_state *cpu;
-    nb_scene scene;                   /* of the last image */
+    nb_scene scene;                   /* the scene of the last image */
     float *image, *aside;             /* owned */
     float *light;                     /* owned; light of the next mix */
-    nb_product made[NB_PRODUCTS_MAX]; /* owns the pixels of each product */
+    nb_product made[NB_PRODUCTS_MAX]; /* products made so far; owns their pixels */
     int n;
     char piece[PIECES][PIECE];
     atomic_int taken[PIECES];

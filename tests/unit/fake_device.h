@@ -10,8 +10,8 @@
 
 extern const nb_backend fake_backend;
 extern atomic_int fake_fetches, fake_closed;
-extern atomic_int fake_is_full; /* then `make` and `light` fail for lack of memory */
-extern atomic_int fake_lights;  /* planes of light that the device made */
+extern atomic_int fake_is_full; /* 1: `make` and `light` fail for lack of memory */
+extern atomic_int fake_lights;  /* number of planes of light that the device made */
 
 /** Makes the sums of each row of the region, as a device does. */
 void fake_row_sums(const float *image, const nb_scene *scene, nb_row_sums *sums);

@@ -41,7 +41,7 @@ static inline samples make_samples(void)
     a.meta.detsize_s_mm = SLOW * 0.172;
     a.meta.orgx = 19.5;
     a.meta.orgy = 9.25;
-    a.meta.fast_axis[2] = 1; /* the frame of MOSFLM */
+    a.meta.fast_axis[2] = 1; /* axes as in the frame of MOSFLM */
     a.meta.slow_axis[1] = -1;
     a.meta.normal[0] = a.meta.beam[0] = 1;
     a.meta.pix0_mm[0] = 150.123456789;
@@ -53,7 +53,8 @@ static inline samples make_samples(void)
     a.meta.adc_offset = 40;
     a.meta.seed = 1234567890123;
     a.meta.command_line = "nanobragg -hkl a=b;.hkl -N 5";
-    a.meta.inputs = &a.inputs; /* the caller sets it again, because the struct moves */
+    /* the caller must set this pointer again, because the struct is copied */
+    a.meta.inputs = &a.inputs;
     return a;
 }
 

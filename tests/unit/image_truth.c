@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reference of the image kernels, which work on several pixels at a time. */
+/* Simple versions of the image kernels. Tests compare the kernels, which work on several
+ * pixels at a time, with these. */
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static double squares_of(const float *row, int n, double mean)
         off[f % LANES] += d;
         square[f % LANES] += d * d;
     }
-    residue = add_lanes(off); /* not quite 0, because the mean is rounded */
+    residue = add_lanes(off); /* this sum is not quite 0, because the mean is rounded */
     return add_lanes(square) - residue * residue / n;
 }
 

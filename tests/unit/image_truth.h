@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Image kernels that work pixel by pixel, as the reference of tests. */
+/** Image kernels that work pixel by pixel. Tests use them as the reference. */
 #ifndef NB_TESTS_IMAGE_TRUTH_H
 #define NB_TESTS_IMAGE_TRUTH_H
 

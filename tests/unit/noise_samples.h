@@ -40,7 +40,7 @@ static inline void put_panel(detector *d, int fast, int slow, double edge)
 static inline void make(const detector *d, nb_isa isa, int threads, const float *photons,
                         const nb_stage *stages, int n, nb_product *p)
 {
-    nb_scene flat = d->scene; /* all pixels in one row if panels differ in width */
+    nb_scene flat = d->scene; /* if panels differ in width, all pixels are in one row */
     nb_photons of = {.scene = &flat,
                      .stack = &d->scene,
                      .pixels = photons,

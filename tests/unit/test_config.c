@@ -55,7 +55,8 @@ UNIT_TEST(numbers)
             const nb_opt3 v = {1, {values[k], 1, 1}};
             if (vector)
                 check_field(p, 0, &v, sizeof v);
-            else if (p->kind != NB_KIND_DEPTH || k != 1) /* infinity: transparent */
+            /* an infinite depth means transparent */
+            else if (p->kind != NB_KIND_DEPTH || k != 1)
                 for (size_t i = 0; i < p->size / sizeof(double); i++)
                     check_field(p, i, &values[k], sizeof(double));
         }
@@ -81,7 +82,7 @@ UNIT_TEST(products)
     cfg = plain();
     cfg.cell[0] = cfg.cell[1] = cfg.cell[2] = 1e-150;
     check_refused(&cfg, NB_ERR_INPUT, "-cell");
-    cfg = plain(); /* 1e8 sub-pixels x 1e6 sources x 1e5 phi steps */
+    cfg = plain(); /* too many steps: 1e8 sub-pixels x 1e6 sources x 1e5 phi steps */
     cfg.oversample = 10000;
     cfg.dispersion_pct = 1;
     cfg.dispersion_steps = 1000000;

@@ -135,7 +135,8 @@ UNIT_TEST(cells_are_the_table)
             for (int axis = 0; axis < 3; axis++) {
                 const double first = box.low[axis] - 0.49;
                 at[axis] = uniform(first, first + box.n[axis] - 0.02);
-                if (i % 7 == 0) /* on a reflection: both neighbouring cells agree */
+                /* the point is on a reflection, where both neighbouring cells agree */
+                if (i % 7 == 0)
                     at[axis] = floor(at[axis]) + (axis == 0 ? 0 : 0.3);
                 at[axis] += NB_FIXED_MAGIC;
             }
@@ -196,7 +197,7 @@ UNIT_TEST(rays_stay_in_the_cells)
         memset(&inputs, 0, sizeof inputs);
         open_table(&t, 60);
         t.sf.n_tables = 1;
-        if (n % 4 == 0) /* a table of all visible reflections */
+        if (n % 4 == 0) /* every fourth table has all visible reflections */
             fill_whole(&t);
         inputs.table = t.sf;
         assert_int_equal(nb_model_build(&cfg, &inputs, NULL, &model, &err), NB_OK);
@@ -218,5 +219,5 @@ UNIT_TEST(rays_stay_in_the_cells)
         nb_model_free(&model);
     }
     check_above(fits, SCENES * RAYS);
-    check_above(whole, 3); /* tables that cover every pixel */
+    check_above(whole, 3); /* more than three tables must cover every pixel */
 }

@@ -52,7 +52,7 @@ static const dark_case cases[] = {
     {"water", "-water 5 -oversample 2 -oversample_polar", 0.7},
     {"layers", "-detector_thick 900 -detector_abs 300 -detector_thicksteps 3", 0.6},
     {"dmin", "-dmin 60 -water 1", 0.8},
-    /* the table costs more than these steps save */
+    /* here making the table costs more time than the skipped steps save */
     {"one step", "-mosaic_dom 1 -dispsteps 1 -mosaic 0 -dmin 0", 0},
     {"curved", "-curved_det", 0},
     {"between reflections", "-interpolate", 0.2}};

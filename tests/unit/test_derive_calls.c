@@ -69,7 +69,8 @@ static void check_sum(const double *w, const double *a, const double *b, double 
     check_close(value, sum, 1e-9 * size);
 }
 
-/** Compares gradient and J^T W J with sums of planes that are spread directly. */
+/** Compares the gradient and the matrix J^T W J of a fit with sums of planes, each spread
+ * by the definition of the point spread. */
 UNIT_TEST(the_fit_is_behind_the_spread)
 {
     nb_config cfg = spread_config("gauss"), plain = spread_config(NULL);
@@ -104,8 +105,8 @@ UNIT_TEST(the_fit_is_behind_the_spread)
     nb_sim_free(sim);
 }
 
-/** <y, K x> = <K' y, x>: compares the pullback (adjoint) with planes that are spread
- * directly, in floats and doubles, with a region of interest. */
+/** <y, K x> = <K' y, x>: compares the pullback (adjoint) with planes that are spread by
+ * definition, in floats and doubles, also with a region of interest. */
 UNIT_TEST(the_pullback_is_behind_the_spread)
 {
     nb_config cfg = spread_config("gauss");
@@ -171,7 +172,7 @@ UNIT_TEST(other_spreads)
         check_close(a[3], dot, 1e-9 * size);
         free(image);
     } else {
-        assert_int_equal(st, NB_ERR_UNSUPPORTED); /* a build without FFTW */
+        assert_int_equal(st, NB_ERR_UNSUPPORTED); /* this build has no FFTW */
     }
     nb_sim_free(sim);
 }

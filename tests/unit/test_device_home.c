@@ -171,7 +171,7 @@ SCRATCH_TEST(large_files_close_the_device)
     nb_put_text(&cfg.float_file, "%s/large", ((scratch *)*state)->folder);
     assert_int_equal(nb_sim_create(&cfg, NULL, &sim, &err), NB_OK);
     sim->engine.backend = &fake_backend;
-    for (int k = 1; k <= 2; k++) { /* the device is opened again */
+    for (int k = 1; k <= 2; k++) { /* every turn opens the device again */
         assert_int_equal(nb_sim_render(sim, NULL, &stats, &err), NB_OK);
         assert_int_equal(nb_sim_write(sim, NULL, &stats, &err), NB_OK);
         assert_int_equal(fake_closed, before + k);
@@ -219,7 +219,7 @@ static int child_of_fork(nb_sim *sim, nb_config *cfg, const float *want, size_t 
     nb_sim *other;
     if (!image || nb_sim_render(sim, image, NULL, &err) != NB_OK ||
         memcmp(image, want, bytes) != 0)
-        return 1; /* auto takes the CPU */
+        return 1; /* `auto` must take the CPU here */
     nb_put_text(&sim->cfg.device, "fake");
     sim->engine.backend = &fake_backend;
     if (nb_sim_render(sim, image, NULL, &err) != NB_ERR_DEVICE ||

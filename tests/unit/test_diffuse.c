@@ -25,7 +25,8 @@ static void add_words(char *words, size_t size, const char *format, ...)
 /* Flags of every compared scene, and a blank. */
 #define SCENE "-distance 100 -N 30 -fluence 1e26 -nointerpolate -diffuse_only "
 
-enum { NEAR = 16 };   /* pixels; the brightest within this distance scales errors */
+/* in pixels: errors are relative to the brightest pixel within this distance */
+enum { NEAR = 16 };
 #define NO_LIGHT 1e-9 /* photons of a dark pixel */
 #define PIXEL 1e-2    /* limit of errors over the brightest pixel nearby */
 #define SUM 1e-3      /* limit of the error of an image's sum, over the sum */
@@ -43,7 +44,7 @@ static int random_steps(char *words, size_t size)
         steps *= n;
     } else if (chance(0.1)) {
         add_words(words, size, " -divergence %g -divsteps 3", log_uniform(0.1, 5));
-        steps *= 5; /* the sources inside a disc */
+        steps *= 5; /* the number of sources inside a disc */
     }
     if (chance(0.5)) {
         add_words(words, size, " -phi %g -osc %g -phisteps 4", uniform(-90, 90),
@@ -203,7 +204,7 @@ static double *direct_image(const nb_sim *sim, picture_part p, const float *imag
     return direct;
 }
 
-/** Brightest pixel up to `reach` pixels away. Errors are relative to this pixel. */
+/** Brightest pixel at most `reach` pixels away. Errors are relative to its value. */
 static double measure_of(const double *direct, picture_part p, int f, int s, int reach)
 {
     double brightest = 0;
@@ -234,7 +235,8 @@ static scene_errors errors_of(const float *image, const double *direct, picture_
             near += of;
         }
     if (near > 0 &&
-        all > 1e-3 * near) /* between Gaussian halos the light is 0: no relative error */
+        /* between Gaussian halos the light is 0, so a relative error has no meaning */
+        all > 1e-3 * near)
         e.sum = fabs(sum / all - 1);
     return e;
 }
@@ -459,8 +461,9 @@ static scene_errors cube_errors(cube *c, int points)
     return e;
 }
 
-/** Short and long correlations in small and large cells. Tables then have whole halos,
- * soft halos and the reflections near a sample, or all reflections one by one. */
+/** Tests short and long correlations in small and large cells. Depending on these, tables
+ * are made from whole halos, from soft halos and the reflections near a sample, or from
+ * all reflections one by one. */
 UNIT_TEST(tables_agree_with_the_direct_sum)
 {
     static const int gammas[] = {2, 20, 60, 200}, cells[] = {15, 40, 80, 150};
@@ -468,7 +471,8 @@ UNIT_TEST(tables_agree_with_the_direct_sum)
 
     need_fftw();
     random_state = 31;
-    for (int i = 0; i < 32; i += big ? 1 : 3) { /* 3: every gamma, cell and kind of halo */
+    /* steps of 3 still include every gamma, cell and kind of halo */
+    for (int i = 0; i < 32; i += big ? 1 : 3) {
         const int edge = cells[i / 4 % 4],
                   max_index = big ? (int)fmin(edge / 2, 30) : 5 + edge / 30;
         char motions[200];
@@ -555,7 +559,8 @@ UNIT_TEST(tables_end_at_dmin)
     free(images[1]);
 }
 
-/** Forms have equal bytes for any orientation: else frames would not share a table. */
+/** Forms have equal bytes for any orientation, as otherwise frames would not share a
+ * table. */
 UNIT_TEST(forms_do_not_depend_on_the_orientation)
 {
     nb_diffuse first;

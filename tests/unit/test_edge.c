@@ -35,7 +35,7 @@ static nb_lattice a_crystal(int n)
     return lattice;
 }
 
-/** Makes a step close to the edge: its R^2 is that of the edge times (1 + off). */
+/** Makes a step close to the edge: its R^2 is (1 + off) times that of the edge. */
 static void at_edge(const nb_lattice *lattice, double off, double d[3])
 {
     double r2 = 0, scale;
@@ -83,7 +83,8 @@ UNIT_TEST(sides_are_right)
         }
     }
     assert_int_equal(wrong, 0);
-    assert_true(tried > CRYSTALS / 2 * STEPS); /* floats serve half of the crystals */
+    /* floats must be allowed for more than half of the crystals */
+    assert_true(tried > CRYSTALS / 2 * STEPS);
     assert_true(decided > tried / 10);
 }
 

@@ -9,7 +9,8 @@
 static const double cell[6] = {9, 31, 41, 84, 103, 112};
 static const int n[3] = {24, 60, 72};
 
-/** Squared distance (A^2) of a from the nearest image of b; a and b in grid points. */
+/** Squared distance (A^2) from point a to the nearest image of point b. Both points are
+ * in units of grid points. */
 static double nearest(const double a[3], const double b[3])
 {
     double A[9], best = INFINITY;

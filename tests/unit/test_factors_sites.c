@@ -83,21 +83,25 @@ UNIT_TEST(sites_of_small_molecules)
     static const struct {
         double x, q; /* x: fraction of 20 A, the twofold axis is at 0 */
         int order, multiplicity, is_general,
-            of_general; /* the last: multiplicity of another atom */
+            of_general; /* of_general: multiplicity of another atom */
         double counts;
         int notices;
     } sites[] = {
-        {0.009, 0.5, 1, 0, 0, 0, 0.5, 0}, /* 0.36 A from its image, two half atoms */
+        /* the atom is 0.36 A from its image: two half atoms */
+        {0.009, 0.5, 1, 0, 0, 0, 0.5, 0},
         {0.009, 0.5, 0, 0, 1, 0, 0.5, 0}, /* the same by a negative disorder group */
         {0.009, 0.5, 0, 0, 0, 0, 0.5, 0}, /* no statement: too far for one site */
         {0.009, 1, 0, 0, 0, 0, 1, 1},     /* impossible, and noted */
-        {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* a rounded coordinate */
-        {0.001, 1, 0, 0, 0, 0, 0.5, 0},   /* 0.04 A */
-        {0, 1, 2, 0, 0, 0, 0.5, 0},       {0, 0.5, 1, 0, 0, 0, 0.5, 0},
+        {0.009, 1, 2, 0, 0, 0, 0.5, 0},   /* the coordinate is rounded */
+        {0.001, 1, 0, 0, 0, 0, 0.5, 0},   /* the atom is 0.04 A from its image */
+        {0, 1, 2, 0, 0, 0, 0.5, 0},
+        {0, 0.5, 1, 0, 0, 0, 0.5, 0},
         {0, 1, 1, 0, 0, 0, 0.5, 1},     /* two whole atoms on one site */
         {0.1, 1, 2, 0, 0, 0, 1, 1},     /* its image is 4 A away */
         {0.009, 1, 0, 2, 0, 4, 0.5, 0}, /* 2 of 4 positions in the cell */
-        {0.009, 0.5, 0, 4, 0, 4, 0.5, 0}, {0.009, 1, 0, 2, 0, 1, 0.5, 0}, /* SHELXL-97 */
+        /* values as in files of SHELXL-97 */
+        {0.009, 0.5, 0, 4, 0, 4, 0.5, 0},
+        {0.009, 1, 0, 2, 0, 1, 0.5, 0},
         {0.009, 0.5, 0, 1, 0, 1, 0.5, 0},
     };
     for (size_t i = 0; i < sizeof sites / sizeof *sites; i++) {

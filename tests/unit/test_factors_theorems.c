@@ -217,7 +217,7 @@ static void check_map(test_model *m, const nb_anomalous *f, double B_add)
         grid.F[i] = 17;
     nb_partials_combine(&p, f, B_add, 1.5, 1, &grid);
     assert_int_equal(nb_orbit_map_make(&p, grid.H, B_add, 1.5, &map, NULL), NB_OK);
-    for (int i = 0; i < 2; i++) { /* replaces values of another wavelength */
+    for (int i = 0; i < 2; i++) { /* each turn replaces values of another wavelength */
         nb_orbit_map_combine(&map, i ? f : f + 1, 17, 1 + i);
         nb_orbit_map_write(&map, 0, part, F);
         nb_orbit_map_write(&map, part, voxels - part, F + part);

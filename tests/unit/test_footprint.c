@@ -43,7 +43,8 @@ static double tap_by_points(int box, const double M[4], int f, int s)
     return sum / weights;
 }
 
-/** A random map to pixels; the short side is at least a tenth of the long side. */
+/** Makes a random map from the cross-section to pixels; its short side is at least a
+ * tenth of its long side. */
 static void random_map(double M[4])
 {
     const double size = uniform(0.1, 1.5);
@@ -107,7 +108,7 @@ UNIT_TEST(taps_have_the_moments_of_the_cross_section)
         check_close(sum, 1, 1e-14);
         check_close(fs, unit * (M[0] * M[2] + M[1] * M[3]), 1e-5);
         if (hypot(M[0], M[1]) >
-            0.9) /* a wide footprint: the sum over pixels has little ripple */
+            0.9) /* the footprint is wide, so the sum over pixels has little ripple */
             check_close(ff, unit * (M[0] * M[0] + M[1] * M[1]) + 1. / 6,
                         box_ripple(n % 2));
         if (hypot(M[2], M[3]) > 0.9)
@@ -338,7 +339,8 @@ UNIT_TEST(images_are_the_reference)
         assert_int_equal(nb_footprint_spread(&work, image, &err), NB_OK);
         for (size_t i = 0; i < d.scene.raster.pixels; i++)
             check_close(image[i], truth[i],
-                        1e-6 * truth[i] + 1e-4); /* left-out taps: 1e-9, of light 1000 */
+                        /* left-out taps change up to 1e-9 of a light of 1000 */
+                        1e-6 * truth[i] + 1e-4);
         random_part(&d.scene, mask);
         check_part(&plan, &d.scene, image, light);
         nb_footprint_plan_free(&plan);

@@ -4,8 +4,8 @@
 
 #ifdef NB_HAVE_GEMMI
 /* --- models -------------------------------------------------------------------------------- */
-/* Contents of golden_data/structure_factors/models, found by other means (grep, tables of
- * space groups). */
+/* Compares the models in golden_data/structure_factors/models with facts that were found
+ * by other means (grep, tables of space groups). */
 UNIT_TEST(models_of_the_set)
 {
     static const struct {
@@ -145,7 +145,7 @@ static nb_status find(const char *name, const double *cell, nb_symmetry *out)
     return status;
 }
 
-/* Orders of groups: International Tables A. */
+/* The orders of groups are those of International Tables A. */
 UNIT_TEST(space_groups)
 {
     static const double rhombohedral[6] = {40, 40, 40, 80, 80, 80};
@@ -223,7 +223,8 @@ static int is_number_of_order(int number, int order)
     return !find(text, NULL, &sg) && sg.count == order;
 }
 
-/* Order of a group: order of the point group times number of lattice points. */
+/* The order of a group is the order of its point group times the number of lattice points
+ * of its cell. */
 UNIT_TEST(space_group_numbers)
 {
     assert_true(is_number_of_order(2, 2) && is_number_of_order(5, 4));

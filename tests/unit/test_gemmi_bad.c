@@ -175,7 +175,8 @@ static void check_damaged(const char *name, const char *data, size_t size)
     nb_reflection_file_free(&f);
 }
 
-/* A copy of the exact size, so that a sanitizer sees a read past the end. */
+/* Copies the data to a block of exactly this size, so that a sanitizer sees a read past
+ * the end. */
 static char *exact_copy(const char *data, size_t size)
 {
     char *copy = malloc(size ? size : 1);
@@ -261,7 +262,8 @@ UNIT_TEST(truncated_mtz)
     nb_free(file.data);
 }
 
-/* Each of our allocations fails once without a leak (seen by the sanitizer's build). */
+/* Each allocation of nanobragg (not of gemmi) fails once; the sanitizer's build shows
+ * that no memory leaks. */
 UNIT_TEST(without_memory)
 {
     static const char *const names[] = {"models/made-small.cif", "models/made-p1121.cif",

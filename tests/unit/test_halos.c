@@ -121,14 +121,15 @@ typedef struct off_pairs {
 static off_pairs off_from_pairs(int cells, int gauss)
 {
     enum { POINTS = 12, SMALL = 1000 };
-    const int reach = gauss ? 9 : 40; /* largest index of the summed reflections */
+    const int reach = gauss ? 9 : 40; /* largest index of the reflections in the sum */
     double rho[VOXELS * VOXELS * VOXELS],
         *F = calloc((size_t)pow(2 * reach + 1, 3), sizeof *F);
     const double sigma = 0.45, gamma = 3;
     char words[200];
-    nb_diffuse d, small; /* small: motion / SMALL, so the first order only */
+    /* `small` has motions divided by SMALL, so only the first order counts */
+    nb_diffuse d, small;
     nb_factor_table table;
-    pairs p = {gauss, gauss ? 14 : 26, NULL}; /* C is below 3e-4 at the limits */
+    pairs p = {gauss, gauss ? 14 : 26, NULL}; /* at these limits C is below 3e-4 */
     off_pairs off = {0, 0};
     double light = 0;
     random_state = 7;
@@ -427,7 +428,8 @@ UNIT_TEST(derivatives_of_halos_are_bounded)
     }
 }
 
-/** Error / bound, if the light at the mean place of samples replaces their mean light. */
+/** Error divided by its bound, if the light at the mean position of samples replaces
+ * their mean light. */
 static double merged_error(const halos *s)
 {
     enum { SAMPLES = 4 };
@@ -453,8 +455,8 @@ static double merged_error(const halos *s)
     return fabs(mean / value - 1) / (2.1 * m2 * exp(2 * far));
 }
 
-/** Error of the cubic through the 4 x 4 x 4 points around a place, as a fraction of the
- * bound. */
+/** Error of the cubic through the 4 x 4 x 4 points around a position, as a fraction of
+ * its bound. */
 static double cubic_error(const halos *s)
 {
     const double step = log_uniform(0.03, 0.5), here[3] = {0};

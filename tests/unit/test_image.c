@@ -280,7 +280,7 @@ UNIT_TEST(device_makes_what_it_can)
     nb_stats stats, same;
     nb_sim *sim = on_device(&cfg, NULL);
     nb_photons copy;
-    for (int i = 0; i < 6; i++) /* a device holds four; the last two are equal */
+    for (int i = 0; i < 6; i++) /* a device holds four products; the last two are equal */
         p[i] = (nb_product){
             .type = NB_PIXEL_U16, .stages = i == 3, .scale = i < 5 ? i + 1 : 5};
     p[0] = (nb_product){.type = NB_PIXEL_F32, .stats = &stats};

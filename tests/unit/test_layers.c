@@ -128,7 +128,7 @@ UNIT_TEST(mean_depth_of_any_path)
     for (double y = 1e-8; y < 40; y *= 1.9)
         check_close(mean_depth(y), lambert_beer_depth(y), 1e-8);
     for (double y = 0.99e-3; y < 1.01e-3;
-         y += 1e-7) { /* below 1e-3 a series gives the depth */
+         y += 1e-7) { /* below y = 1e-3 the function uses a series */
         double exact = 0.5 - y / 12 + y * y * y / 720;
         check_close(mean_depth(y), exact, 2e-12);
     }
@@ -179,8 +179,8 @@ UNIT_TEST(curved_layers)
     nb_sim_free(sim);
 }
 
-/** Sum of the pixels' solid angles in a layer, over the solid angle of the same part of a
- * sphere. */
+/** Sum of the solid angles of all pixels in a layer, divided by the solid angle of the
+ * same part of a sphere. */
 static double covered(const nb_sim *sim, int layer)
 {
     const nb_panel *panel = sim->model.scene.panels;

@@ -104,7 +104,7 @@ UNIT_TEST(nothing_is_freed_twice)
     nb_config cfg = nb_suite_config(1, 3, 8);
     nb_sim_free(NULL);
     nb_free(NULL);
-    nb_sim_free(created(&cfg)); /* freed without an image */
+    nb_sim_free(created(&cfg)); /* a simulation may be freed before it made an image */
 }
 
 /* The simulation does not use the caller's configuration afterwards; simulations are
@@ -163,7 +163,7 @@ UNIT_TEST(progress_and_stopping)
     l = (listener){.stop_at = 1};
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_ERR_CANCELLED);
     assert_int_equal(err.code, NB_ERR_CANCELLED);
-    l = (listener){0}; /* the same without cancelling */
+    l = (listener){0}; /* now run the same without cancelling */
     assert_int_equal(nb_sim_render(sim, image, NULL, &err), NB_OK);
     nb_sim_free(sim);
 }
@@ -299,7 +299,7 @@ UNIT_TEST(descriptions)
         assert_int_equal(err.code, NB_ERR_UNSUPPORTED);
     }
     nb_sim_free(sim);
-    cfg.seed.set = 0; /* a seed from the clock, with few digits */
+    cfg.seed.set = 0; /* the seed comes from the clock and has few digits */
     sim = created(&cfg);
     assert_true(nb_sim_seed(sim) >= 0 && nb_sim_seed(sim) < 1000000000);
     nb_sim_free(sim);

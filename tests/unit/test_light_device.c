@@ -120,7 +120,8 @@ static nb_reflections spots_of(nb_sim *sim, const float *image)
     return list;
 }
 
-/** Image, counts made by the CPU and truth equal those of a run without a device. */
+/** The image, counts made by the CPU, and the list of true intensities equal those of a
+ * run without a device. */
 UNIT_TEST(host_has_the_light_that_it_needs)
 {
     static const char *const more[] = {"-gain 1.5 -readout_noise 3",
@@ -216,7 +217,7 @@ static void same_light(const char *scene)
            scene);
     assert_true(lit > want.n / 20);
     if (!strstr(scene, "-crystals") &&
-        !strstr(scene, "-twin")) /* twins may be counted on the host */
+        !strstr(scene, "-twin")) /* the host may make the counts of twins */
         assert_true(device->light->late.missing);
     check_below(worst, 1e-6);
     check_below((double)other, 1e-3 * (double)want.n);

@@ -61,7 +61,8 @@ UNIT_TEST(typed_cells)
         check_lattice(&x, cells[i], 1e-12);
         for (int k = 0; k < 3; k++)
             check_ratio(x.edge[k], cells[i][k], 1e-12);
-        /* the standard setting: a* along x, b* in the xy plane, so c along z */
+        /* in the standard setting a* is along x and b* in the xy plane, so c is along
+         * z */
         check_close(x.astar.y, 0, 1e-15);
         check_close(x.astar.z, 0, 1e-15);
         check_close(x.bstar.z, 0, 1e-15);
@@ -85,7 +86,8 @@ UNIT_TEST(compat_cells)
         nb_crystal x;
         cfg.compat = 1;
         x = built(&cfg, NULL);
-        if (i < 5) /* no difference up to monoclinic and hexagonal cells */
+        /* the first five cells (monoclinic, hexagonal and simpler ones) do not change */
+        if (i < 5)
             check_lattice(&x, cells[i], 1e-12);
         for (int k = 0; k < 3; k++)
             check_ratio(x.edge[k], cells[i][k], 1e-12);
@@ -164,11 +166,12 @@ UNIT_TEST(matrix)
         check_lattice(&y, cells[i], 1e-11);
         check_vector(nb_sub(y.a, x.a), 0, 0, 0, 1e-11 * cells[i][0] * ANGSTROM);
         check_vector(nb_sub(y.c, x.c), 0, 0, 0, 1e-11 * cells[i][2] * ANGSTROM);
-        nb_set_misset(&bare, 5, 6, 7); /* in addition to the matrix */
+        nb_set_misset(&bare, 5, 6, 7); /* these angles act in addition to the matrix */
         assert_int_equal(nb_crystal_build(NB_RESOLVED(&bare), &in, NULL, &y, &err), NB_OK);
         x.a = nb_rotate_xyz(x.a, 5 * NB_DEG, 6 * NB_DEG, 7 * NB_DEG);
         check_vector(nb_sub(y.a, x.a), 0, 0, 0, 1e-11 * cells[i][0] * ANGSTROM);
-        m[2] = m[0] + m[1], m[5] = m[3] + m[4], m[8] = m[6] + m[7]; /* coplanar */
+        /* the three axes lie in one plane */
+        m[2] = m[0] + m[1], m[5] = m[3] + m[4], m[8] = m[6] + m[7];
         assert_int_equal(nb_crystal_build(NB_RESOLVED(&bare), &in, NULL, &y, &err),
                          NB_ERR_INPUT);
     }
@@ -187,7 +190,7 @@ UNIT_TEST(matrix_and_cell)
 
 UNIT_TEST(cells_in_a_crystal)
 {
-    nb_config cfg = cell_config(cells[7]); /* 70 80 90 */
+    nb_config cfg = cell_config(cells[7]); /* this cell has the edges 70, 80 and 90 A */
     nb_crystal x;
     x = built(&cfg, NULL);
     for (int i = 0; i < 3; i++)

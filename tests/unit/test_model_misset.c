@@ -47,7 +47,8 @@ UNIT_TEST(minimal_standard)
     assert_int_equal(rng.seed, 1043618065);
 }
 
-/* Compares many draws and seeds with a second version of the shuffle, in plain arrays. */
+/* Compares many numbers, from many seeds, with a second version of the shuffle that uses
+ * plain arrays. */
 UNIT_TEST(ran1_sequence)
 {
     static const int64_t seeds[] = {1, 0, -5, 2, 12345, 12345678, 2147483646};
@@ -104,7 +105,8 @@ UNIT_TEST(mosaic_domains)
             nb_v3(U[i].m[7] - U[i].m[5], U[i].m[2] - U[i].m[6], U[i].m[3] - U[i].m[1]));
         check_rotation(&U[i]);
         check_below(angle, spread * (1 + 1e-6));
-        cube += pow(angle / spread, 3) / COUNT; /* 1 - r^2 with r uniform: mean 2/3 */
+        /* if r is uniform, 1 - r^2 has the mean 2/3 */
+        cube += pow(angle / spread, 3) / COUNT;
         mean = nb_add(mean, nb_scale(1.0 / COUNT, axis));
     }
     for (int i = 0; i < 9; i++)
@@ -120,7 +122,7 @@ UNIT_TEST(mosaic_domains)
     assert_memory_equal(again, U, sizeof *U);
 }
 
-/* Domain 1 is made from the fourth to sixth number of ran1, in single precision as in
+/* Domain 1 is made from numbers 4, 5 and 6 of ran1, in single precision as in
  * nanoBragg. */
 UNIT_TEST(first_domain_by_hand)
 {
@@ -190,12 +192,14 @@ static int cell_of(double u, int cells)
     return u >= 1 ? cells - 1 : u <= 0 ? 0 : (int)(u * cells);
 }
 
-/** Counts of rotations in equal cells. For rotations uniform over SO(3) the angle has the
- * density (1 - cos t)/pi, and the axis and each turned axis of the crystal are uniform on
- * the sphere. */
+/** Numbers of rotations in cells (bins) of equal probability. For rotations uniform over
+ * SO(3) the angle has the density (1 - cos t)/pi, and the axis and each turned axis of
+ * the crystal are uniform on the sphere. */
 typedef struct tally {
     int all, angle[CELLS], axis[CELLS], height[3][CELLS], azimuth[3][CELLS];
-    int joint[SIDE * SIDE]; /* z of the turned c; turn of the crystal about c */
+    /* bins by the z component of the turned axis c and by the turn of the crystal about
+     * c */
+    int joint[SIDE * SIDE];
 } tally;
 
 static void count(const nb_mat3 *U, tally *to)

@@ -20,17 +20,20 @@ UNIT_TEST(divergence)
         int n, count;
         double range, step;
     } rows[] = {
-        {NAN, NAN, 0, 1, 0, 0},     /* nothing typed (R: range, d: step, n: count) */
-        {NAN, 2, 0, 2, 2, 2},       /* d only */
-        {3, NAN, 0, 2, 3, 3},       /* R only */
-        {7, 2, 0, 4, 7, 2},         /* R, d: ceil */
-        {6, 2, 0, 3, 6, 2},         /* exactly */
-        {0.6, 0.2, 0, 3, 0.6, 0.2}, /* 2.9999999999999996 or 3.0000000000000004 */
-        {4, NAN, 5, 5, 4, 1},       /* n, R */
-        {4, NAN, 1, 2, 4, 4},       /* n, R: at least two */
-        {4, 0.5, 3, 3, 4, 0.5},     /* all three */
-        {0, NAN, 5, 1, 0, 0},       /* an empty range */
-        {-1, NAN, 0, 1, 0, 0},      {4, 0, 0, 1, 0, 0}, {4, -1, 3, 1, 0, 0},
+        {NAN, NAN, 0, 1, 0, 0}, /* nothing typed (R: range, d: step, n: count) */
+        {NAN, 2, 0, 2, 2, 2},   /* d only */
+        {3, NAN, 0, 2, 3, 3},   /* R only */
+        {7, 2, 0, 4, 7, 2},     /* R, d: ceil */
+        {6, 2, 0, 3, 6, 2},     /* R, d: R is exactly a multiple of d */
+        /* R/d is 2.9999999999999996 or 3.0000000000000004 in doubles */
+        {0.6, 0.2, 0, 3, 0.6, 0.2},
+        {4, NAN, 5, 5, 4, 1},   /* n, R */
+        {4, NAN, 1, 2, 4, 4},   /* n, R: at least two */
+        {4, 0.5, 3, 3, 4, 0.5}, /* all three */
+        {0, NAN, 5, 1, 0, 0},   /* an empty range */
+        {-1, NAN, 0, 1, 0, 0},
+        {4, 0, 0, 1, 0, 0},
+        {4, -1, 3, 1, 0, 0},
     };
     nb_sampling s;
     nb_error err;
@@ -55,13 +58,14 @@ UNIT_TEST(dispersion)
     check_sampling(&s, 1, 0, 0);
     s = nb_sample_dispersion(0.02, NAN, 0); /* R only: both ends */
     check_sampling(&s, 2, 0.02, 0.02);
-    s = nb_sample_dispersion(NAN, NAN, 5); /* a count without a range */
+    s = nb_sample_dispersion(NAN, NAN, 5); /* a number of wavelengths without a range */
     check_sampling(&s, 1, 0, 0);
     s = nb_sample_dispersion(0.02, NAN, 5);
     check_sampling(&s, 5, 0.02, 0.005);
     s = nb_sample_dispersion(0.02, NAN, 1);
     check_sampling(&s, 2, 0.02, 0.02);
-    s = nb_sample_dispersion(0.02, 0.005, 0); /* -dispstep, a flag of this program */
+    /* both values as -dispstep, a flag of this program only, sets them */
+    s = nb_sample_dispersion(0.02, 0.005, 0);
     check_sampling(&s, 5, 0.02, 0.005);
 }
 
@@ -151,14 +155,16 @@ UNIT_TEST(round_beam)
 {
     assert_int_equal(grid_count(4, 3, 4, 3, 0), 5);  /* centre and four ends */
     assert_int_equal(grid_count(4, 5, 4, 5, 0), 13); /* i^2 + j^2 <= 4.4 */
-    assert_int_equal(grid_count(4, 7, 4, 7, 0), 29); /* <= 9.9: 10 is out */
+    /* i^2 + j^2 <= 9.9, so 10 is outside */
+    assert_int_equal(grid_count(4, 7, 4, 7, 0), 29);
     assert_int_equal(grid_count(4, 9, 4, 9, 0),
-                     57); /* <= 17.6: (4, 1) is in thanks to the 1.1 */
+                     57); /* i^2 + j^2 <= 17.6, so (4, 1) with 17 is inside */
     assert_int_equal(grid_count(4, 2, 4, 2, 0), 4);
-    assert_int_equal(grid_count(4, 4, 4, 4, 0), 12); /* corners (1.5, 1.5) are out */
+    /* the corners (1.5, 1.5) are outside */
+    assert_int_equal(grid_count(4, 4, 4, 4, 0), 12);
     assert_int_equal(grid_count(5, 6, 5, 6, 0), 24); /* x^2 + y^2 - 1/2 <= 6.875 */
     assert_int_equal(grid_count(4, 5, 1, 3, 0), 7);  /* i^2/4 + j^2 <= 1.1: 5 + 2 x 1 */
-    assert_int_equal(grid_count(4, 9, 4, 9, 1), 81); /* square: all */
+    assert_int_equal(grid_count(4, 9, 4, 9, 1), 81); /* a square beam has all points */
     assert_int_equal(grid_count(4, 9, 0, 0, 0), 9);  /* a line has no corners */
     assert_int_equal(grid_count(0, 0, 4, 9, 0), 9);
 }

@@ -98,7 +98,7 @@ UNIT_TEST(uniform_is_a_powder)
     for (int k = 0; k < 9; k++) {
         draw(NB_MOSAIC_UNIFORM, NB_PI, 100 + k);
         for (int i = 0; i < COUNT; i++)
-            sample[i] = drawn[i].m[k]; /* a component of a turned axis */
+            sample[i] = drawn[i].m[k]; /* the sample is a component of a turned axis */
         check_below(distance_from(flat_law, 1), kolmogorov);
     }
     draw(NB_MOSAIC_NANOBRAGG, NB_PI, 12345678);
@@ -195,7 +195,8 @@ UNIT_TEST(powder_rings)
     double total[RINGS] = {0}, expected[RINGS] = {0};
     nb_picture p;
     nb_set_cell(&cfg, 20, 20, 20, 90, 90, 90);
-    cfg.convention = NB_CONV_DENZO; /* the beam between four pixels: eightfold symmetry */
+    /* the beam passes between four pixels, so the image has eightfold symmetry */
+    cfg.convention = NB_CONV_DENZO;
     nb_set_beam(&cfg, 9.6, 9.6);
     cfg.pixel_mm = 0.6;
     cfg.nopolar = cfg.point_pixel = 1;

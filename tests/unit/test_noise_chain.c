@@ -162,7 +162,7 @@ UNIT_TEST(limits)
     assert_int_equal(p.overloads, 1);
 }
 
-/* The largest values of each file type, and one more. */
+/* Tests the largest value of each file type, and this value plus one. */
 UNIT_TEST(largest_values)
 {
     static const struct {

@@ -5,7 +5,12 @@
 
 #include "image/light.h"
 
-enum { W = 1000, N = W * W, EDGE = 20 /* pixels whose light is lost or missing */ };
+enum {
+    W = 1000,
+    N = W * W,
+    EDGE = 20 /* width of the border: its pixels lose light or
+                                       * miss light from outside */
+};
 
 static float photons[N], image[N], second[N];
 
@@ -54,7 +59,8 @@ static moments moments_of(const float *a)
 static void expect(const char *what, const float *a, moments want)
 {
     const moments got = moments_of(a);
-    /* variance of a pixel with covariances, for the standard error of the mean */
+    /* the standard error of the mean needs this variance, which includes the
+     * covariances */
     double spread = want.variance + 4 * (want.beside + want.below + 2 * want.diagonal);
     double off = fabs(got.mean - want.mean) / sqrt(spread / got.n);
     double least = 0.01 * want.variance;

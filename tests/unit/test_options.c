@@ -90,7 +90,7 @@ UNIT_TEST(nothing_typed_leaves_the_defaults)
     nb_config_defaults(&expected);
     parse_ok("");
     assert_string_equal(cli.cfg.command_line, "nanobragg");
-    /* the same function wrote both, so padding and NaN have equal bytes */
+    /* the same function wrote both structs, so padding and NaN have equal bytes */
     line = cli.cfg.command_line;
     cli.cfg.command_line = expected.command_line;
     assert_memory_equal(&cli.cfg, &expected, sizeof expected);
@@ -272,8 +272,8 @@ UNIT_TEST(command_line_is_quoted)
     assert_string_equal(cli.cfg.command_line, "nanobragg -hkl 'my file' -pgmfile 'a b'");
 }
 
-/** Without a terminal, the first line of progress is due after half a minute. With -quiet
- * no line is ever due. */
+/** Without a terminal, the first line of progress is printed after half a minute. With
+ * -quiet no line is printed. */
 UNIT_TEST(progress_in_a_log_is_rare)
 {
     nb_progress progress;
@@ -291,7 +291,8 @@ UNIT_TEST(progress_in_a_log_is_rare)
     assert_string_equal(nb_progress_stop(&progress), "\n");
 }
 
-/** -help also knows some words that are no flags. They lead to flags that exist. */
+/** -help also accepts some words that are not flags, and names existing flags for
+ * them. */
 UNIT_TEST(words_of_others_have_flags)
 {
     static const char *const words[] = {"oscillation", "capillary",   "saxs",

@@ -84,8 +84,8 @@ static long fail_after(long n)
 /** One whole run. */
 typedef nb_status run_function(scratch *s, nb_error *err);
 
-/** Fails each allocation of a run in turn; from the 60th on, only every `step`th. Up to
- * `left` files may stay after an error. */
+/** Fails each allocation of a run in turn; from the 60th on, only every `step`th. After
+ * an error at most `left` files may remain. */
 static void fail_each(scratch *s, run_function *run, int left, int step)
 {
     nb_error err;
@@ -175,7 +175,7 @@ static nb_status a_series(scratch *s, nb_error *err)
     nb_config cfg = configuration(s);
     nb_series series = nb_test_series();
     series.stills = series.frames_per_file = 2;
-    cfg.roi_set = 1; /* for a pixel mask */
+    cfg.roi_set = 1; /* so that a pixel mask is made */
     cfg.roi[1] = cfg.roi[3] = 7;
     name(&series.output, scratch_path(s, "s_%d.cbf"));
     return nb_series_run(&cfg, &series, NULL, NULL, err);

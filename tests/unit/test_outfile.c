@@ -57,7 +57,7 @@ SCRATCH_TEST(appears_at_commit)
     assert_non_null(strstr(out.temp, ".part"));
     assert_int_equal(nb_outfile_commit(&out, NULL), NB_OK);
     assert_file_is(path, "new");
-    nb_outfile_abort(&out); /* has no effect after commit */
+    nb_outfile_abort(&out); /* after a commit this call has no effect */
     assert_file_is(path, "new");
     assert_int_equal(scratch_count(s, 0), 1);
 }

@@ -72,7 +72,7 @@ UNIT_TEST(at_str_002_tricubic)
         for (double k = 3; k <= 5; k += 0.1)
             for (double l = -3; l <= -1; l += 0.125)
                 check_close(lookup(&box, h, k, l), cubic(h, k, l), 1e-10);
-    for (int h = 0; h <= 2; h++) /* through the table's points */
+    for (int h = 0; h <= 2; h++) /* the cubic goes through the points of the table */
         check_close(lookup(&box, h, 4, -2), cubic(h, 4, -2), 1e-12);
     /* near the faces F is not interpolated, but that of the nearest reflection; outside
      * the table it is default_F */
@@ -135,8 +135,7 @@ UNIT_TEST(at_str_003_shapes)
         if (i != 0)
             check_close(nb_lattice_factor(&square, i / 4.0, 0.1, 0.1), 0, 1e-12);
     check_ratio(integral(&square, 24), 120, 1e-12);
-    /* the heights of the other shapes are chosen so that their integrals are nearly the
-     * same */
+    /* the other shapes have heights that make their integrals nearly the same */
     check_ratio(round_integral(&round), 1728, 1e-4);
     check_ratio(integral(&gauss, 40), 120 * pow(0.63 * NB_PI / 2, 1.5), 0.01);
     check_ratio(integral(&tophat, 80), 120 * 4 * NB_PI / 3 * pow(0.3969, 1.5), 0.03);

@@ -123,7 +123,8 @@ UNIT_TEST(the_box_holds_what_is_seen)
     box_of(&cfg);
 }
 
-/** For a narrow region and a large cell one cone is too coarse: patches replace it. */
+/** For a narrow region and a large cell, one cone around all rays is too coarse, so the
+ * search uses patches of pixels instead. */
 UNIT_TEST(a_large_box_is_looked_at_twice)
 {
     nb_config cfg = tilted(900, 2048);
@@ -348,7 +349,7 @@ UNIT_TEST(the_gpu_goes_from_reflections)
     assert_string_equal(gpu_path_with(&cfg, some, &why), "direct");
     cfg.hdiv_range_mrad = 1;
     cfg.hdiv_steps = 3;
-    assert_string_equal(gpu_path_with(&cfg, some, &why), "double"); /* zeros of F */
+    assert_string_equal(gpu_path_with(&cfg, some, &why), "double"); /* some F are 0 */
     cfg.hdiv_steps = 1;
     cfg.shape = NB_SHAPE_GAUSS;
     assert_string_equal(gpu_path_with(&cfg, some, &why), "direct");

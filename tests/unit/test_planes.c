@@ -38,7 +38,8 @@ UNIT_TEST(planes_are_those_of_the_definition)
         }
 }
 
-/** Frames of any size come back from their chunk; a shortened chunk is refused. */
+/** Chunks of frames of any size are decoded to the same frames; a shortened chunk is
+ * refused. */
 UNIT_TEST(chunks_are_decoded)
 {
     enum { EDGE = 100, PIXELS = EDGE * EDGE };

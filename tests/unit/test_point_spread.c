@@ -59,7 +59,9 @@ static void lit_pixel(nb_psf_shape shape, double um, int f, int s)
     memset(photons, 0, sizeof photons);
     put_panel(&d, W, H, 0.1e-3);
     put_panel(&d, W, H, 0.1e-3);
-    d.panels[0].pixel_slow = 0.07e-3; /* not square: the width is a length */
+    /* pixels are not square; the width of the point spread is a length, not a number of
+     * pixels */
+    d.panels[0].pixel_slow = 0.07e-3;
     photons[s * W + f] = 1;
     light = light_of(&d, photons, spread(shape, um, fibres), widest(), 1);
     for (int i = 0; i < W * H; i++) {
@@ -180,7 +182,7 @@ UNIT_TEST(kept_transforms)
         nb_fibres_free(new);
         nb_free(first);
         first = light;
-        for (int k = 0; k < 6; k++) { /* other transforms are made between */
+        for (int k = 0; k < 6; k++) { /* other transforms are made between the two */
             detector o = {0};
             put_panel(&o, 5 + k, 9, 1e-4);
             nb_free(light_of(&o, photons, spread(NB_PSF_FIBRE, 50, fibres), widest(), 1));

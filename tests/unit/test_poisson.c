@@ -182,8 +182,8 @@ static uint16_t expected_adu(float mean, int64_t seed, uint32_t frame, int pixel
     return (uint16_t)(v > 65535 ? 65535 : v < 0 ? 0 : v);
 }
 
-/** Means from 12 on, which need the rejection method with several draws; pixels on both
- * sides of 2^32, and means above every limit. */
+/** Tests means of 12 or more, which need the rejection method with several draws; pixels
+ * with numbers on both sides of 2^32; and means above every limit. */
 static void bright_block_equals_single(const nb_image_kernels *kernels)
 {
     float mean[64];
@@ -342,7 +342,7 @@ UNIT_TEST(offset_and_limits)
 {
     int overload;
     assert_int_equal(nb_noise_adu(7, 40, &overload), 47);
-    assert_int_equal(nb_noise_adu(7, 40.5, &overload), 48); /* half up */
+    assert_int_equal(nb_noise_adu(7, 40.5, &overload), 48); /* a half is rounded up */
     assert_int_equal(nb_noise_adu(7, 40.4999, &overload), 47);
     assert_int_equal(nb_noise_adu(7, -40, &overload), 0);
     assert_int_equal(nb_noise_adu(65495, 40, &overload), 65535);

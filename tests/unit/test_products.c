@@ -56,7 +56,7 @@ UNIT_TEST(degenerate_statistics)
     statistics_of(image, &sc, 0, &st);
     check_close(st.max, -2, 0);
     assert_int_equal(st.max_fast, 1);
-    assert_true(isnan(st.mean)); /* an overflow shows as NaN */
+    assert_true(isnan(st.mean)); /* an overflow makes the mean NaN */
     sc.raster.mask = dark;
     statistics_of(image, &sc, 0, &st);
     assert_int_equal(st.rendered, 0);
@@ -241,7 +241,7 @@ static void fill_picture(float *image)
     for (int i = 0; i < 40; i++)
         image[i * 997] = 1000;
     for (int i = 0; i < SIDE; i++)
-        image[100 * SIDE + i] = 0; /* not rendered */
+        image[100 * SIDE + i] = 0; /* these pixels were not rendered */
 }
 
 UNIT_TEST(preview_shows_spots)
@@ -279,7 +279,9 @@ UNIT_TEST(preview_is_monotonic)
             assert_true(out[i] <= out[i - 1]);
     }
     assert_in_range(out[500], 120,
-                    135); /* log: the middle of the decades is the middle grey */
+                    /* on a logarithmic scale the middle of the decades is the middle
+                     * grey */
+                    135);
 }
 
 UNIT_TEST(preview_degenerate)

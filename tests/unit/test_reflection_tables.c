@@ -213,7 +213,7 @@ UNIT_TEST(missing_take_the_model)
     nb_factor_grid_free(&before);
 }
 
-/** Checks every value of a box of the grid, by the formula and to the last bit; some F
+/** Checks every value of a box of the grid, against the formula, to the last bit; some F
  * are 0 or missing. */
 static void check_weights(const nb_factor_grid *g, nb_factor_box box, nb_factor_weight w)
 {

@@ -343,7 +343,7 @@ SCRATCH_TEST(spots_give_the_list_of_every_step)
         assert_int_equal(nb_sim_reflections(sim, image, &exact, NULL), NB_OK);
         check_lists(&fast, &exact);
         rows += fast.count;
-        /* other roundings show that the list was not made from every step */
+        /* differences by rounding show that the list was not made from every step */
         others += fast.count &&
                   memcmp(fast.list, exact.list, fast.count * sizeof *fast.list) != 0;
         nb_reflections_free(&fast);

@@ -69,7 +69,7 @@ UNIT_TEST(spans_are_the_rendered_pixels)
     nb_error err;
     size_t n;
     assert_int_equal(nb_spans_build(&sc, &spans, &n, &err), NB_OK);
-    assert_int_equal(n, SLOW); /* one span per row */
+    assert_int_equal(n, SLOW); /* the mask gives one span per row */
     nb_free(spans);
     fill_mask(mask);
     sc.raster.mask = mask;

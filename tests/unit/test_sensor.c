@@ -52,7 +52,7 @@ UNIT_TEST(formulas_and_densities)
     /* an element has a default density */
     assert_int_equal(nb_material_find("Cu", 1.0, &a, NULL), NB_OK);
     check_close(a.density, 8.96, 0.01);
-    /* softer rays stop sooner */
+    /* rays of lower energy stop sooner */
     assert_int_equal(nb_material_find("Si", 0.7, &a, NULL), NB_OK);
     assert_int_equal(nb_material_find("Si", 1.4, &b, NULL), NB_OK);
     check_ratio(b.mu, 8 * a.mu, 0.1);
@@ -106,7 +106,7 @@ static double photons(const char *sensor, double abs_um)
     cfg.pixel_mm = 1e-4;
     cfg.distance_mm = 1000;
     cfg.oversample = 1;
-    cfg.thick_steps = 1; /* one layer at the front: the same solid angle */
+    cfg.thick_steps = 1; /* with one layer at the front the solid angle is the same */
     cfg.layer_depth = NB_LAYER_FRONT;
     cfg.water_um = 100;
     nb_picture p = rendered(&cfg);

@@ -284,8 +284,8 @@ static nb_status begin(nb_begun *b, scratch *s, int64_t seed, int resume, nb_err
     return nb_begun_open(b, path, &key, 0, resume, err);
 }
 
-/** By the file of a series the same series can be resumed or joined; another series is
- * refused. */
+/** With the file of a series, the same series can be resumed or joined, but another
+ * series is refused. */
 SCRATCH_TEST(the_file_of_a_series)
 {
     nb_begun a, b;
@@ -305,7 +305,8 @@ SCRATCH_TEST(the_file_of_a_series)
         assert_int_equal(begin(&a, *state, 1, 0, &err), NB_OK);
         nb_begun_close(&a);
         assert_int_equal(truncate(scratch_path(*state, "s"), cut), 0);
-        if (begin(&b, *state, 1, 1, &err)) /* a head alone looks like another version */
+        /* a file with only its head looks like a file of another version */
+        if (begin(&b, *state, 1, 1, &err))
             assert_true(cut >= 8 && cut < 40);
         else
             assert_int_equal(b.is_new, cut < 40);
@@ -360,8 +361,8 @@ static nb_status next_frame(nb_work *w, int frame, nb_block **full, nb_error *er
     return nb_work_add(w, &slot, full, err);
 }
 
-/** A data file that is open for five minutes is closed; the remaining frames go to
- * another one. */
+/** A data file that has been open for five minutes is closed. The remaining frames go to
+ * another data file. */
 SCRATCH_TEST(old_data_files_end_early)
 {
     nb_series series = nb_test_series();

@@ -17,7 +17,7 @@
 
 enum { EDGE = 48 };
 
-/** A detector of 24 x 24 mm with the shadow of a -beamstop. */
+/** A detector of 24 x 24 mm, and the shadow of a beam stop (-beamstop) on it. */
 typedef struct scene_of_stop {
     nb_geometry geometry;
     nb_detector detector;

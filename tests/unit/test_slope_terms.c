@@ -21,7 +21,8 @@ typedef struct subject {
     nb_slope_job job;
     char (*names)[NB_VARIABLE_NAME];
     double *truth, *ours; /* [1 + count][PIXELS] */
-    int mended;           /* planes made in double because single precision failed */
+    /* number of planes that were made in double because single precision failed */
+    int mended;
 } subject;
 
 static void open_subject(nb_config *cfg, const char *list, subject *s)

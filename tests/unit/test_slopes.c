@@ -6,7 +6,8 @@
 
 static const long double pi = 3.14159265358979323846264338327950288L;
 
-/** d/dd of sin(pi N d)/sin(pi d), whole N, as a sum of sines: nothing cancels. */
+/** d/dd of sin(pi N d)/sin(pi d), whole N, as a sum of sines, whose terms do not
+ * cancel. */
 static long double slope_of_sum(double d, int N)
 {
     long double sum = 0;
@@ -42,7 +43,8 @@ UNIT_TEST(fringes)
         check_fringe(0, N);
         check_fringe(0.5, N);
         check_fringe(-0.5, N);
-        for (int k = 1; k < N && 2 * k <= N; k++) /* zeros of s, and near them */
+        /* tests zeros of s, and points near them */
+        for (int k = 1; k < N && 2 * k <= N; k++)
             for (int j = -1; j <= 1; j++)
                 check_fringe((double)k / N * (1 + 1e-9 * j), N);
     }

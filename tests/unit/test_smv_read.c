@@ -180,7 +180,8 @@ UNIT_TEST(documented_keys_fill_what_is_unset)
     nb_config_defaults(&c);
     apply(DOCUMENTED, &c);
     assert_int_equal(c.detpixels[0], 3), assert_int_equal(c.detpixels[1], 2);
-    assert_true(c.pixel_mm == 0.172 && isnan(c.distance_mm)); /* one value too many */
+    /* this line has one value too many */
+    assert_true(c.pixel_mm == 0.172 && isnan(c.distance_mm));
     assert_true(c.close_distance_mm == 116.011 && c.lambda_A == 0.97935);
     assert_true(c.Xbeam_mm == 73.1 && c.Ybeam_mm == 67.7);
     assert_true(c.orgx == 394.1 && c.orgy == 425.5);

@@ -385,7 +385,8 @@ UNIT_TEST(mean_spectra_are_the_smooth_ones)
 UNIT_TEST(seeded_parts_vary_by_their_own_modes)
 {
     nb_config cfg = config_of("seeded", 0.2, 40);
-    const double x = 0.6, first = 40, line = 2; /* part in the line; modes */
+    /* x: fraction of the photons in the line; then the numbers of modes */
+    const double x = 0.6, first = 40, line = 2;
     shots sum;
     nb_drawn W;
     cfg.pulse_fs = pulse_of(0.2, first);

@@ -41,7 +41,7 @@ static nb_config basis(const char *words)
 
 typedef struct bound_case {
     const char *name, *words;
-    double strain; /* of every second orientation, along a */
+    double strain; /* strain along a of every second orientation */
 } bound_case;
 
 static const bound_case cases[] = {
@@ -228,7 +228,7 @@ UNIT_TEST(no_step_within_reach_is_lost)
     long lost = 0;
     for (int i = 0; i < CASES; i++)
         lost += check_case(&cases[i]);
-    assert_true(lost > 20); /* smaller boxes would lose steps */
+    assert_true(lost > 20); /* boxes with less reach must lose steps */
 }
 
 static void check_run(const nb_spots *sp, const nb_spot_run *run)
@@ -237,7 +237,7 @@ static void check_run(const nb_spots *sp, const nb_spot_run *run)
         const size_t at = run->first + (size_t)i;
         if (i > 0)
             assert_true(sp->offset[at] >= sp->offset[at - 1]);
-        if (i >= run->n) { /* padding */
+        if (i >= run->n) { /* this orientation is padding */
             assert_true(sp->weight[at] == 0 && sp->offset[at] > 1e100);
             continue;
         }

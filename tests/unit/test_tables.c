@@ -31,7 +31,8 @@ static const tables_case cases[] = {
     {"shared", "", SOURCES, 3, BOX},
     {"turned", TURNED, SOURCES, SOURCES, BOX},
     {"partial", TURNED, SOURCES, 5, 6},
-    {"large", "-N 150 -mosaic 2 -mosaic_dom 20", SOURCES, 4, BOX}, /* fringes */
+    /* a crystal with visible fringes */
+    {"large", "-N 150 -mosaic 2 -mosaic_dom 20", SOURCES, 4, BOX},
     {"tricubic", "-interpolate -oversample 2", SOURCES, SOURCES, BOX},
     {"gauss", "-gauss_xtal -oversample 2", SOURCES, 2, BOX},
     {"round", "-round_xtal -detector_thick 300 -detector_abs 200 -detector_thicksteps 2",
@@ -163,7 +164,8 @@ static void render(const nb_scene *sc, nb_isa isa, nb_precision precision, float
 }
 
 static const nb_isa sets[] = {NB_ISA_SSE2, NB_ISA_AVX2, NB_ISA_AVX512, NB_ISA_NEON};
-static const double allowed[] = {1e-6, 2e-7}; /* mixed, double */
+/* limits for mixed and for double precision */
+static const double allowed[] = {1e-6, 2e-7};
 
 UNIT_TEST(every_instruction_set_agrees)
 {
@@ -252,7 +254,7 @@ UNIT_TEST(squares_stay_for_the_next_render)
     nb_scene scenes[7];
     float fresh[PIXELS], image[PIXELS];
     set_up(&cases[0], &s);
-    s.cfg.pixel_mm = 1.5; /* few visible reflections are filled */
+    s.cfg.pixel_mm = 1.5; /* now few reflections are visible, so few are filled */
     model = built(&s.cfg, &s.inputs);
     nb_set_misset(&s.cfg, 40, -25, 3);
     turned_model = built(&s.cfg, &s.inputs);
@@ -382,7 +384,7 @@ UNIT_TEST(a_simulation_takes_tables)
     assert_int_equal(nb_sim_clone(sim, NULL, 1, &clone, &err), NB_OK);
     assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
     assert_memory_equal(image, again, sizeof image);
-    take_tables(clone, tables_for(3, 3)); /* of the clone */
+    take_tables(clone, tables_for(3, 3)); /* these are the tables of the clone */
     assert_int_equal(nb_sim_build_again(clone, &err), NB_OK);
     assert_int_equal(nb_sim_render(clone, again, NULL, &err), NB_OK);
     assert_memory_not_equal(image, again, sizeof image);

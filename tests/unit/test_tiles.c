@@ -271,7 +271,8 @@ UNIT_TEST(sines_are_bounded)
     for (int i = 0; i <= 100000; i++) {
         const double d = 0.5 * i / 100000, s = 3 * d - 4 * d * d * d;
         assert_true(s <= sin(NB_PI * d) * (1 + 1e-15));
-        assert_true(s >= 0.9 * sin(NB_PI * d)); /* and not much below */
+        /* the bound is not much below the value */
+        assert_true(s >= 0.9 * sin(NB_PI * d));
     }
 }
 

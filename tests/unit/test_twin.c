@@ -81,7 +81,8 @@ UNIT_TEST(other_parts_stay_scenes)
                      2);
     assert_int_equal(scenes_of("-cell 32 32 40 -N 8 -twin k,h,-l:0.3;h+1/2l,-k,-l:0.2"),
                      2);
-    /* this law skews a shape, because shapes are defined in (dh Na, dk Nb, dl Nc) */
+    /* this law skews the shape of the crystal, because shapes are defined in (dh Na, dk
+     * Nb, dl Nc) */
     assert_int_equal(scenes_of("-cell 32 32 40 90 90 120 -N 8 -twin h+k,-k,-l:0.3"), 2);
     assert_int_equal(scenes_of("-cell 32 32 40 90 90 120 -N 8 -gauss_xtal -twin "
                                "h+k,-k,-l:0.3"),

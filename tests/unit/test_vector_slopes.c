@@ -60,11 +60,13 @@ static void experiment(nb_config *cfg, uint64_t *seed, int scene)
         set(cfg, "dispersion", "%.3f", draw(seed, 0.2, 2), 0, 0);
         set(cfg, "dispsteps", scene % 8 == 1 ? "4" : "37", 0, 0, 0);
     }
-    if (scene % 9 == 5) { /* several directions, and several wavelengths of each */
+    /* several directions of sources, each with several wavelengths */
+    if (scene % 9 == 5) {
         set(cfg, "divergence", "%.3f", draw(seed, 0.5, 5), 0, 0);
         set(cfg, "divsteps", "2", 0, 0, 0);
     }
-    if (scene % 7 == 4) { /* along one axis, some with a curved detector */
+    /* all sources along one axis, sometimes with a curved detector */
+    if (scene % 7 == 4) {
         set(cfg, "vdivrange", "2", 0, 0, 0);
         set(cfg, "vdivsteps", "5", 0, 0, 0);
         set(cfg, "polar", "0.9", 0, 0, 0);
@@ -97,7 +99,8 @@ static void experiment(nb_config *cfg, uint64_t *seed, int scene)
 static const char everything[] =
     "rot,cell,N,mosaic,phi,osc,lambda,dispersion,divergence,distance,Xbeam,Ybeam,tilt,"
     "shift,shift_fast,shift_normal,rot_slow,polar,fluence,default_F";
-static const char crystal_alone[] = "rot,cell,N,fluence,default_F"; /* no detector moves */
+/* these parameters move no detector */
+static const char crystal_alone[] = "rot,cell,N,fluence,default_F";
 static const char of_sensor[] = ",detector_thick,detector_abs";
 
 /** Planes by an instruction set, for all names, then the image as the last plane; the
@@ -323,7 +326,8 @@ UNIT_TEST(pullbacks_of_one_step)
             crystal(&cfg, &seed, 0);
             experiment(&cfg, &seed, 0);
             set(&cfg, "water", "1", 0, 0, 0);
-            set(&cfg, "N", "1.1", 0, 0, 0); /* many peaks: no audit, which needs planes */
+            /* with many peaks no audit is needed; an audit would need planes */
+            set(&cfg, "N", "1.1", 0, 0, 0);
             set(&cfg, "roi", regions[k % 2], 0, 0, 0);
             cfg.isa = isas[i];
             if (nb_sim_create(&cfg, NULL, &sim, NULL) != NB_OK)

@@ -9,7 +9,7 @@ enum {
     WIDE = 517,
     HIGH = 601,
     FILES = 5
-}; /* some bands of 126 rows, the last one short */
+}; /* the image has some bands of 126 rows, the last band shorter */
 
 /** Jobs of the test images, and the values that make their rows. */
 typedef struct maker {
@@ -140,7 +140,7 @@ SCRATCH_TEST(one_fails)
     nb_error err = {0};
     scratch_write(m->paths[1], "old");
     add(m, 3, &nb_writer_pgm, scratch_path(s, "none/d.pgm"));
-    m->jobs[2].view.make_rows = rows_u8; /* never fails */
+    m->jobs[2].view.make_rows = rows_u8; /* this function never fails */
     m->jobs[2].view.type = NB_PIXEL_U8;
     m->jobs[2].writer = &nb_writer_pgm;
     m->fail_at = 300;

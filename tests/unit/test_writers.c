@@ -60,7 +60,8 @@ SCRATCH_TEST(smv_header)
     assert_int_equal(header % 512, 0);
     assert_int_equal(bytes, (size_t)header + sizeof a.u16);
     assert_memory_equal(data + header, a.u16, sizeof a.u16);
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) { /* in this order */
+    /* the lines must have this order */
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char start[96];
         snprintf(start, sizeof start, "\n%s", lines[i]);
         from = strstr(from, start);
@@ -76,7 +77,8 @@ SCRATCH_TEST(smv_header)
         assert_int_equal(line[strlen(line) - 1], ';'); /* every line ends with one ; */
         assert_ptr_equal(strchr(line, ';'), line + strlen(line) - 1);
         assert_non_null(strchr(line, '='));
-        assert_ptr_equal(strchr(line, '='), strrchr(line, '=')); /* and has one = */
+        /* every line has one = */
+        assert_ptr_equal(strchr(line, '='), strrchr(line, '='));
     }
     free(data);
 }

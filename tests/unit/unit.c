@@ -34,7 +34,7 @@ void nb_skip_tests(const char *file, const char *why)
     next_entry(file)->skipped = why;
 }
 
-/** Number of the entries of the group of all[first]. */
+/** Number of tests in the group that begins with all[first]. */
 static size_t entries_of(size_t first)
 {
     size_t n = 1;
