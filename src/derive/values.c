@@ -100,7 +100,7 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_CELLS:
         return m->crystal.N[v->axis];
     case NB_VAR_MOSAIC:
-        return cfg->value.mosaic_aniso_deg.set ? m->mosaic.spread / NB_DEG : value;
+        return m->mosaic.shaped ? m->mosaic.spread / NB_DEG : value;
     case NB_VAR_OSC:
         return NB_TYPED(cfg, osc_deg) ? value : m->phi_range / NB_DEG;
     case NB_VAR_LAMBDA:

@@ -92,13 +92,19 @@ nb_mat3 nb_axis_rotation(nb_vec3 axis, double angle);
 /** A distribution of rotations. */
 typedef struct nb_mosaic {
     nb_mosaic_model model;
-    double spread;   /* rad; for the model gauss the r.m.s. of sigma */
-    double sigma[3]; /* rad; gauss: standard deviations about the three axes */
-    nb_vec3 axes[3]; /* orthogonal unit vectors a*, c x a*, c at phi 0, lab frame */
+    double spread; /* rad; for gauss the r.m.s. of the standard deviations about the axes */
+    /* rad; gauss: lower triangle L with the covariance L L^T about the axes */
+    double root[3][3];
+    int shaped;      /* 1: -mosaic_aniso or -mosaic_tensor gives the root */
+    nb_vec3 axes[3]; /* orthogonal unit vectors at phi 0, lab frame: a*, c x a*, c, or lab */
     int64_t seed;
     double tail;     /* mean of a further, exponential rotation about the spindle, rad */
     nb_vec3 spindle; /* unit */
 } nb_mosaic;
+
+/** Multiply the widths of -mosaic_aniso or -mosaic_tensor by to/from, rounded to typed
+ * numbers if `typed`. Returns 0 if neither is given. */
+int nb_mosaic_widen(double to, double from, int typed, nb_config *cfg);
 
 /** Set spreads, tail and seed from cfg, and axes from the crystal's a* and c (any
  * length). Errors: NB_ERR_INPUT (flags of the mosaic contradict each other). */

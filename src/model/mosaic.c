@@ -7,21 +7,20 @@
 #include "../base/error.h"
 #include "../base/matrix.h"
 #include "../base/philox.h"
+#include "../base/text.h"
 #include "../params/params.h"
 #include "beam.h"
 
-/** Set standard deviations: one for all axes (-mosaic) or three (-mosaic_aniso). */
-static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err)
+/** Set the root from standard deviations (deg) about the axes. */
+static void set_diagonal(const double deg[3], nb_mosaic *m)
+{
+    for (int i = 0; i < 3; i++)
+        m->root[i][i] = deg[i] * NB_DEG;
+}
+
+static nb_status check_aniso(const nb_settings *cfg, nb_error *err)
 {
     const double *v = cfg->value.mosaic_aniso_deg.v;
-    double square = 0;
-    m->spread = cfg->value.mosaic_spread_deg * NB_DEG;
-    for (int i = 0; i < 3; i++)
-        m->sigma[i] = m->spread;
-    if (m->model == NB_MOSAIC_UNIFORM) /* limit, since no rotation is larger than pi */
-        m->spread = fmin(m->spread, NB_PI);
-    if (!cfg->value.mosaic_aniso_deg.set)
-        return NB_OK;
     if (cfg->value.mosaic_model != NB_MOSAIC_GAUSS)
         return nb_fail(err, NB_ERR_INPUT,
                        "-mosaic_aniso %g %g %g: needs -mosaic_model gauss", v[0], v[1],
@@ -30,12 +29,94 @@ static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err
         return nb_fail(err, NB_ERR_INPUT,
                        "-mosaic %g and -mosaic_aniso %g %g %g: give one of them",
                        cfg->value.mosaic_spread_deg, v[0], v[1], v[2]);
-    for (int i = 0; i < 3; i++) {
-        m->sigma[i] = v[i] * NB_DEG;
-        square += m->sigma[i] * m->sigma[i] / 3;
-    }
-    m->spread = sqrt(square);
     return NB_OK;
+}
+
+/** Set the root of a covariance xx yy zz xy xz yz (deg^2) by Cholesky's method; a pivot
+ * within its rounding error is 0. Returns 0 if the covariance is not positive
+ * semidefinite. */
+static int set_root(const double t[6], nb_mosaic *m)
+{
+    const double C[3][3] = {{t[0], t[3], t[4]}, {t[3], t[1], t[5]}, {t[4], t[5], t[2]}};
+    double L[3][3] = {{0}};
+    for (int j = 0; j < 3; j++)
+        for (int i = j; i < 3; i++) {
+            double left = C[i][j];
+            for (int k = 0; k < j; k++)
+                left -= L[i][k] * L[j][k];
+            if (i == j && left < -1e-10 * C[i][i])
+                return 0;
+            if (i == j)
+                L[i][j] = left > 1e-10 * C[i][i] ? sqrt(left) : 0;
+            else if (L[j][j] > 0)
+                L[i][j] = left / L[j][j];
+            else if (left * left > 1e-10 * C[i][i] * C[j][j])
+                return 0;
+        }
+    for (int i = 0; i < 9; i++)
+        m->root[i / 3][i % 3] = L[i / 3][i % 3] * NB_DEG;
+    return t[0] >= 0 && t[1] >= 0 && t[2] >= 0;
+}
+
+static nb_status set_tensor(const nb_settings *cfg, nb_mosaic *m, nb_error *err)
+{
+    const double *t = cfg->value.mosaic_tensor_deg2;
+    if (cfg->value.mosaic_model == NB_MOSAIC_UNIFORM)
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-mosaic_tensor %g %g %g %g %g %g: not with -mosaic_model uniform; "
+            "type -mosaic_model gauss, or leave it out",
+            t[0], t[1], t[2], t[3], t[4], t[5]);
+    if (!set_root(t, m))
+        return nb_fail(
+            err, NB_ERR_INPUT,
+            "-mosaic_tensor %g %g %g %g %g %g: not positive semidefinite; give "
+            "xx yy zz xy xz yz of a covariance",
+            t[0], t[1], t[2], t[3], t[4], t[5]);
+    m->model = NB_MOSAIC_GAUSS;
+    for (int i = 0; i < 3 && cfg->value.mosaic_frame == NB_MOSAIC_LAB; i++)
+        m->axes[i] = nb_v3(i == 0, i == 1, i == 2);
+    return NB_OK;
+}
+
+/** Set the widths of the rotations: one for all axes, three, or a covariance. */
+static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err)
+{
+    const double spread = cfg->value.mosaic_spread_deg;
+    nb_status st = NB_OK;
+    double square = 0;
+    m->spread = spread * NB_DEG;
+    set_diagonal((const double[]){spread, spread, spread}, m);
+    if (m->model == NB_MOSAIC_UNIFORM) /* limit, since no rotation is larger than pi */
+        m->spread = fmin(m->spread, NB_PI);
+    if (cfg->value.mosaic_aniso_deg.set) {
+        st = check_aniso(cfg, err);
+        set_diagonal(cfg->value.mosaic_aniso_deg.v, m);
+    } else if (NB_TYPED(cfg, mosaic_tensor_deg2[0])) {
+        st = set_tensor(cfg, m, err);
+    } else {
+        return NB_OK;
+    }
+    m->shaped = 1;
+    for (int i = 0; i < 9; i++)
+        square += m->root[i / 3][i % 3] * m->root[i / 3][i % 3] / 3;
+    m->spread = sqrt(square);
+    return st;
+}
+
+int nb_mosaic_widen(double to, double from, int typed, nb_config *cfg)
+{
+    double *const aniso = cfg->mosaic_aniso_deg.v, *const tensor = cfg->mosaic_tensor_deg2;
+    const int n = cfg->mosaic_aniso_deg.set           ? 3
+                  : NB_GIVEN(cfg, mosaic_tensor_deg2) ? 6
+                                                      : 0;
+    for (int i = 0; i < n; i++) {
+        double *x = n == 3 ? &aniso[i] : &tensor[i];
+        *x = n == 3 ? *x * to / from : *x * (to / from) * (to / from);
+        if (typed)
+            *x = nb_typeable(*x);
+    }
+    return n > 0;
 }
 
 /** Check that the model and the spread allow -mosaic_tail. */
@@ -49,7 +130,9 @@ static nb_status check_tail(const nb_settings *cfg, const nb_mosaic *m, nb_error
                        "-mosaic_tail %g: needs -mosaic_model gauss or uniform", tail);
     if (!(m->spread > 0))
         return nb_fail(err, NB_ERR_INPUT,
-                       "-mosaic_tail %g: needs -mosaic or -mosaic_aniso above 0", tail);
+                       "-mosaic_tail %g: needs -mosaic, -mosaic_aniso or -mosaic_tensor "
+                       "above 0",
+                       tail);
     return NB_OK;
 }
 
@@ -139,15 +222,19 @@ static nb_mat3 uniform_rotation(const nb_mosaic *m, int domain)
     return nb_axis_rotation(axis, angle_within(m->spread, share));
 }
 
-/** Rotation vector with independent normal components. */
+/** Rotation vector: the root times three independent normal numbers. */
 static nb_vec3 normal_draw(const nb_mosaic *m, int domain)
 {
     nb_vec3 w = {0, 0, 0};
     double n[3];
     n[0] = nb_normal52(draw(m, domain, 0), &n[1]);
     n[2] = nb_normal52(draw(m, domain, 1), NULL);
-    for (int i = 0; i < 3; i++)
-        w = nb_add(w, nb_scale(m->sigma[i] * n[i], m->axes[i]));
+    for (int i = 0; i < 3; i++) {
+        double x = 0;
+        for (int j = 0; j <= i; j++)
+            x += m->root[i][j] * n[j];
+        w = nb_add(w, nb_scale(x, m->axes[i]));
+    }
     return w;
 }
 

@@ -55,6 +55,8 @@ typedef enum nb_mosaic_model {
     NB_MOSAIC_UNIFORM,       /* uniform among all rotations up to the spread */
     NB_MOSAIC_GAUSS          /* normal, the spread is the standard deviation */
 } nb_mosaic_model;
+/** Axes of the covariance of the rotations of mosaic domains, at spindle 0. */
+typedef enum nb_mosaic_frame { NB_MOSAIC_CRYSTAL, NB_MOSAIC_LAB } nb_mosaic_frame;
 typedef enum nb_precision {
     NB_PRECISION_MIXED = 0,
     NB_PRECISION_DOUBLE,

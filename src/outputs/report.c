@@ -43,7 +43,8 @@ static const char *const crystal_lines[] = {
         "root mean square {text.blocks_deg:4} deg",
     "          {crystal.mosaic_domains:} mosaic domain[{crystal.mosaic_domains#1}s]"
         "[{crystal.mosaic_model#nanobragg}, {crystal.mosaic_model}], spread [{crystal.mosaic_aniso_deg}]"
-        "[{crystal.mosaic_aniso_deg!}{crystal.mosaic_spread_deg}] deg[, tail {crystal.mosaic_tail_deg} deg], "
+        "[{crystal.mosaic_aniso_deg!}{crystal.mosaic_spread_deg}] deg"
+        "[, covariance {crystal.mosaic_tensor_deg2} deg^2 ({crystal.mosaic_frame})][, tail {crystal.mosaic_tail_deg} deg], "
         "seed {crystal.mosaic_seed:}{parameters.mosaic_blocks!}",
     "          their mean is turned by {text.turned_deg:4} deg",
     NULL};

@@ -18,6 +18,9 @@ static const struct pair {
     {"Nb", "sample_y", "both set the crystal's size"},
     {"Nc", "sample_z", "both set the crystal's size"},
     {"crystal_volume", "blocks", "both set the number of blocks"},
+    {"mosaic_tensor", "mosaic", "both set the spread of the domains"},
+    {"mosaic_tensor", "mosaic_aniso", "both set the spread of the domains"},
+    {"mosaic_tensor", "mosaic_blocks", "the file has all rotations"},
     {"distance", "close_distance", "both set the detector's position"},
     {"fluence", "flux", "both set the fluence"},
     {"sensor", "detector_abs", "both set the sensor's attenuation"},
@@ -81,6 +84,7 @@ static const struct need {
     {"pullback", {"derivatives"}, "-derivatives list"},
     {"derivfile", {"derivatives"}, "-derivatives list"},
     {"gradhkl", {"derivatives"}, "-derivatives list"},
+    {"mosaic_frame", {"mosaic_tensor"}, "-mosaic_tensor xx yy zz xy xz yz"},
     {"expt_number", {"expt"}, "-expt FILE"},
     {"expt_image", {"expt"}, "-expt FILE"},
 };

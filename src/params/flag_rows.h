@@ -58,6 +58,11 @@ MEMBER(nb_mosaic_model mosaic_model, "mosaic_model", NULL, CHOICE(PIXELS, mosaic
 MEMBER(nb_opt3 mosaic_aniso_deg, "mosaic_aniso", NULL, FIELD(POINT, PIXELS, mosaic_aniso_deg), WITHIN(0, 180), .value = "a b c",
     .unit = "deg",
     .help = "instead of -mosaic: standard deviations about a*, c x a* and c of the crystal")
+MEMBER(double mosaic_tensor_deg2[6], "mosaic_tensor", NULL, NUMBER(PIXELS, mosaic_tensor_deg2), WITHIN(-32400, 32400),
+    .value = "xx yy zz xy xz yz", .unit = "deg^2",
+    .help = "instead of -mosaic, with -mosaic_model gauss: covariance of the rotation vector about the axes of -mosaic_frame")
+MEMBER(nb_mosaic_frame mosaic_frame, "mosaic_frame", NULL, CHOICE(PIXELS, mosaic_frame, NAMES("crystal", "lab")),
+    .help = "axes of -mosaic_tensor: a*, c x a* and c of the crystal, or x, y, z of the lab at spindle 0; they turn with the crystal")
 MEMBER(double mosaic_tail_deg, "mosaic_tail", NULL, NUMBER_FROM(PIXELS, mosaic_tail_deg, 0), WITHIN(-90, 90), .value = "t", .unit = "deg",
     .fallback = "0 (off)",
     .help = "a tail of the rocking curve: each domain is also turned about the spindle, by an exponential law with the mean t")

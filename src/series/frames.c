@@ -406,7 +406,8 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
     const nb_model *m = &f->sim->model;
     const nb_jitter drawn = nb_jitter_draw(s, cfg->seed.value);
     const double mosaic = NB_VALUE(&f->base, mosaic_spread_deg);
-    double *aniso = cfg->mosaic_aniso_deg.set ? cfg->mosaic_aniso_deg.v : NULL;
+    const int shaped =
+        s->jitter_mosaic_pct > 0 && nb_mosaic_widen(drawn.value[3], 1, 1, cfg);
     const struct {
         double percent;
         const double *from; /* [n] numbers before the jitter */
@@ -417,8 +418,7 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
                  /* one factor for all edges keeps the symmetry of the lattice */
                  {s->jitter_cell_pct, f->whole.cell, cfg->cell,
                   cfg->cell_count < 3 ? cfg->cell_count : 3},
-                 {s->jitter_mosaic_pct, aniso ? aniso : &mosaic,
-                  aniso ? aniso : &cfg->mosaic_spread_deg, aniso ? 3 : 1}};
+                 {s->jitter_mosaic_pct, &mosaic, &cfg->mosaic_spread_deg, !shaped}};
     for (uint32_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         for (int j = 0; kinds[i].percent > 0 && j < kinds[i].n; j++)
             kinds[i].to[j] = nb_typeable(kinds[i].from[j] * drawn.value[i]);

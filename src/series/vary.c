@@ -202,6 +202,8 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
         return nb_beam_fluence(all); /* -flux may determine the fluence */
     if (NB_IS(row, mosaic_spread_deg) && cfg->mosaic_aniso_deg.set)
         return cfg->mosaic_aniso_deg.v[0];
+    if (NB_IS(row, mosaic_spread_deg) && NB_GIVEN(cfg, mosaic_tensor_deg2))
+        return sqrt(cfg->mosaic_tensor_deg2[0]);
     typed = nb_config_value(cfg, row->offset);
     if (!nb_param_is_unset(row, typed) && !isnan(typed))
         return typed;
@@ -456,6 +458,8 @@ static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_s
         {cfg->mosaic_blocks[0] != 0, NB_MEMBER(mosaic_spread_deg), "mosaic_blocks"},
         {cfg->mosaic_aniso_deg.set && !(cfg->mosaic_aniso_deg.v[0] > 0),
          NB_MEMBER(mosaic_spread_deg), "mosaic_aniso 0"},
+        {NB_GIVEN(cfg, mosaic_tensor_deg2) && !(cfg->mosaic_tensor_deg2[0] > 0),
+         NB_MEMBER(mosaic_spread_deg), "mosaic_tensor 0"},
         {cfg->mat_file[0] != 0, NB_MEMBER(lambda_A), "mat"},
         {cfg->mat_file[0] != 0, NB_MEMBER(energy_eV), "mat"}};
     const int random =
@@ -601,12 +605,8 @@ static nb_status write_row(const nb_vary_item *item, double value, nb_config *cf
     nb_status st = NB_OK;
     unset_other(p, cfg);
     nb_text_format(value, text);
-    if (NB_IS(p, mosaic_spread_deg) && cfg->mosaic_aniso_deg.set) {
-        for (int i = 0; i < 3; i++)
-            cfg->mosaic_aniso_deg.v[i] =
-                nb_typeable(cfg->mosaic_aniso_deg.v[i] * value / item->centre);
+    if (NB_IS(p, mosaic_spread_deg) && nb_mosaic_widen(value, item->centre, 1, cfg))
         return NB_OK;
-    }
     if (n == 1)
         st = nb_param_put(p, cfg, words, 1, err);
     for (int i = n - 1; n > 1 && i >= 0; i--) {

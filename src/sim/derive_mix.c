@@ -173,7 +173,7 @@ static const char *moved_part(const nb_sim *sim, const nb_model *m,
         return cfg->B_add != 0 ? "Badd" : NULL;
     case NB_VAR_MISSET:
         return cfg->mosaic_blocks[0] ? "mosaic_blocks"
-               : cfg->mosaic_model == NB_MOSAIC_GAUSS && m->scene.lattice.n_domains > 1
+               : m->mosaic.model == NB_MOSAIC_GAUSS && m->scene.lattice.n_domains > 1
                    /* the axes of the mosaic spread turn with the crystal */
                    ? "mosaic_model gauss"
                    : NULL;

@@ -57,7 +57,7 @@ int nb_sim_moves_crystal(const nb_sim *sim, const nb_further *x, const nb_variab
         return 1;
     if (v->kind == NB_VAR_ROT || v->kind >= NB_VAR_F || sim->crowd->given ||
         (cell && (x->in.matrix.given || x->in.factors != sim->in.factors)) ||
-        (v->kind == NB_VAR_MOSAIC && x->cfg.mosaic_aniso_deg.set))
+        (v->kind == NB_VAR_MOSAIC && x->model.mosaic.shaped))
         return 0;
     nb_config_copy(&cfg, &sim->typed);
     memcpy(&poked, (const char *)&cfg + v->member, sizeof poked);

@@ -179,10 +179,8 @@ static void set_mosaic(double value, changes *c)
 {
     const double now = c->start->spread_deg;
     nb_config *cfg = &c->cfg;
-    if (!cfg->mosaic_aniso_deg.set)
+    if (!nb_mosaic_widen(now > 0 ? value : 1, now > 0 ? now : 1, 0, cfg))
         cfg->mosaic_spread_deg = value;
-    for (int i = 0; i < 3 && cfg->mosaic_aniso_deg.set && now > 0; i++)
-        cfg->mosaic_aniso_deg.v[i] *= value / now;
 }
 
 static void set_lambda(double value, changes *c)
@@ -492,6 +490,7 @@ static int sets(const nb_param *row, const char *name, const char *flag)
                   {NB_MEMBER(xtal_size_mm[2]), "N_c"},
                   {NB_MEMBER(N), "N_"},
                   {NB_MEMBER(mosaic_aniso_deg), "mosaic"},
+                  {NB_MEMBER(mosaic_tensor_deg2), "mosaic"},
                   {NB_MEMBER(sensor), "detector_abs"},
                   {NB_MEMBER(source_file), "lambda"},
                   {NB_MEMBER(close_distance_mm), "distance"},

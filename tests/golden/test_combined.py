@@ -49,7 +49,7 @@ OFF = ["-Fscale 1", "-Badd 0", "-crystals 1", "-crystals [{}]", "-water 0", "-do
 # {drawn number: the flag that it replaces}
 INSTEAD = {"lambda": "energy", "energy": "lambda", "fluence": "flux", "distance": "close_distance", "close_distance": "distance", "blocks": "crystal_volume", "crystal_volume": "blocks"}
 # {flag of OFF: flags of the scene with which it may change the image}
-NOT_OFF = {"-mosaic_dom": ("mosaic", "mosaic_aniso", "mosaic_blocks"), "-mosaic": ("mosaic_aniso", "mosaic_blocks"), "-mosaic_tail": ("mosaic_blocks",), "-misset": ("mat", "expt"), "-square_xtal": ("gauss_xtal", "round_xtal", "tophat_spots"),
+NOT_OFF = {"-mosaic_dom": ("mosaic", "mosaic_aniso", "mosaic_tensor", "mosaic_blocks"), "-mosaic": ("mosaic_aniso", "mosaic_tensor", "mosaic_blocks"), "-mosaic_tail": ("mosaic_blocks",), "-misset": ("mat", "expt"), "-square_xtal": ("gauss_xtal", "round_xtal", "tophat_spots"),
            "-phisteps": ("osc",), "-osc": ("expt", "img", "mask", "nxmx"), "-phi": ("expt", "img", "nxmx"), "-twotheta": ("img", "mask", "detector_rotx", "detector_roty", "detector_rotz"), "-blocks": ("crystal_volume",), "-fill": ("hkl",), "-polar": ("nopolar", "expt"),
            "-detector_thick": ("detector", "expt", "nxmx"), "-stills": ("dose",), "-divergence": ("hdivrange", "sourcefile", "expt"), "-dispersion": ("sourcefile", "spectrum"), "-damage_cell": ("damage_B",)}
 
@@ -195,7 +195,7 @@ def typed(t, k):
 
 def can_type(t):
     sizes, drawn = [x for x in ("N", "Na", "Nc", "samplesize") if x in t.flags], {law.split(":")[0] for law in t.laws} & {"N", "Na", "samplesize", "sample_x"}
-    if t.has("mosaic_aniso") and any(law.startswith("mosaic:") for law in t.laws):
+    if t.has("mosaic_aniso", "mosaic_tensor") and any(law.startswith("mosaic:") for law in t.laws):
         return False
     if drawn and (len(sizes) != 1 or drawn != {*sizes}):
         return False  # a drawn size removes other size flags
@@ -421,7 +421,7 @@ def check_slopes(t, rng):
     if t.has("sourcefile") and "xds" in flags:  # sources along the polarization have no Kahn factor
         names = [x for x in names if x != "polar"]
     first, *others = t.crystals or [{}]
-    hidden = {"misset_x": ("misset", "mat"), "misset_z": ("misset", "mat"), "cell_a": ("cell", "mat"), "cell_b": ("cell", "mat"), "Na": ("N", "Na", "samplesize"), "mosaic": ("mosaic", "mosaic_aniso")}
+    hidden = {"misset_x": ("misset", "mat"), "misset_z": ("misset", "mat"), "cell_a": ("cell", "mat"), "cell_b": ("cell", "mat"), "Na": ("N", "Na", "samplesize"), "mosaic": ("mosaic", "mosaic_aniso", "mosaic_tensor")}
     names = [x for x in names if not set(first) & set(hidden.get(x, (x,)))]  # otherwise the line of -jobs replaces the flag
     sizes = [x for line in (flags, first, *others) for flag in ("N", "Na", "Nb", "Nc") for x in numpy.ravel(line.get(flag, 9))]
     if t.has("gauss_xtal", "round_xtal", "tophat_spots") and min(map(float, sizes)) < 4:

@@ -4,6 +4,7 @@
 flags have values from -draws, orientations from the master file, the spectrum from
 -spectrumout, and a line of flags for each crystal. The image has the same bytes."""
 import json
+import math
 import os
 import random
 import re
@@ -25,7 +26,8 @@ CRYSTAL = [
      ("sample_x:normal:20%,sample_y:lognormal:20%,sample_z:gamma:9", "-sample_x 1e-5 -sample_y 2e-5 -sample_z 1e-5")],
     [("blocks:lognormal:50%", "-blocks 7"), ("crystal_volume:gamma:4", "-crystal_volume 3e-4")],
     [("fudge:uniform:0.8:1.3", "")],
-    [("mosaic:lognormal:40%", "-mosaic 0.5 -mosaic_dom 3"), ("mosaic:uniform:0.2:0.9", "-mosaic_aniso 0.4 0.3 0.7 -mosaic_dom 4 -mosaic_model gauss")],
+    [("mosaic:lognormal:40%", "-mosaic 0.5 -mosaic_dom 3"), ("mosaic:uniform:0.2:0.9", "-mosaic_aniso 0.4 0.3 0.7 -mosaic_dom 4 -mosaic_model gauss"),
+     ("mosaic:uniform:0.2:0.9", "-mosaic_tensor 0.16 0.25 0.49 0.1 0 -0.2 -mosaic_dom 4 -mosaic_model gauss")],
     [("Badd:normal:9", "")], [("Fscale:gamma:3", "")], [("default_F:uniform:0:5", "")],
     [("cell:normal:0.3%", ""), ("cell_a:uniform:31.5:32.5,cell_c:normal:0.2", ""),
      ("cell_b:normal:0.1,cell_al:normal:0.3,cell_be:uniform:89:91,cell_ga:normal:0.2", "")],
@@ -86,7 +88,7 @@ def draw(rng):
         take([("bandwidth:uniform:0.3:0.5", "")] + ([("pulse_length:uniform:8:12", "")] if "pulse_length" in flags else []))
     else:
         take(SPREAD)
-    for one, other in ("mosaic_aniso", "mosaic"), ("flux", "fluence"), ("close_distance", "distance"):
+    for one, other in ("mosaic_aniso", "mosaic"), ("mosaic_tensor", "mosaic"), ("flux", "fluence"), ("close_distance", "distance"):
         if one in flags:
             flags[other] = None
     if "add" in flags and ("spectrum" in flags or any("flu" in x for x in laws)):
@@ -116,6 +118,9 @@ def put(name, text, flags):
             flags[x] = [text if y == old[0] else str(max(1, int(y * value / old[0] + 0.5)))]
     elif name == "mosaic" and "mosaic_aniso" in flags:
         flags["mosaic_aniso"] = [scaled(x, value, float(flags["mosaic_aniso"][0])) for x in flags["mosaic_aniso"]]
+    elif name == "mosaic" and "mosaic_tensor" in flags:
+        by = value / math.sqrt(float(flags["mosaic_tensor"][0]))
+        flags["mosaic_tensor"] = [f"{float(x) * by * by:.12g}" for x in flags["mosaic_tensor"]]
     elif name.startswith("diffuse_"):
         flags[name] = [scaled(x, value, float(flags[name][0])) for x in flags[name]]
     else:
@@ -189,7 +194,7 @@ class Series:
         else:
             with open("lines.json", "w", encoding="ascii") as f:
                 for row in rows:
-                    own = {name: list(flags[name]) for name in flags if name in OF_CRYSTAL or name in ("cell", "mosaic_aniso")}
+                    own = {name: list(flags[name]) for name in flags if name in OF_CRYSTAL or name in ("cell", "mosaic_aniso", "mosaic_tensor")}
                     own = {name: x if len(x) > 1 else x[0] for name, x in self.crystal(row, own).items()}
                     f.write(json.dumps(own) + "\n")
             flags["crystals"] = ["lines.json"]

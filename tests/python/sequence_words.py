@@ -122,7 +122,8 @@ VALUES = {
                   F000=["'calc'", "20"], fprime=["'S:1:2'"]),
     "shape": dict(gauss_xtal=["True"], round_xtal=["True"], square_xtal=["True"], tophat_spots=["True"]),
     "mosaic": dict(mosaic=["0.5", "0.8"], mosaic_dom=["4", "3"], mosaic_seed=["7"], mosaic_model=["'gauss'"],
-                   mosaic_aniso=["(0.3, 0.4, 0.5)"], mosaic_tail=["0.1"], mosaic_blocks=["W + 'x.blocks'", "BLOCKS", "BLOCKS[:2]"]),
+                   mosaic_aniso=["(0.3, 0.4, 0.5)"],
+                   mosaic_tensor=["(0.1, 0.2, 0.3, 0.1, 0, -0.1)"], mosaic_frame=["'lab'", "'crystal'"], mosaic_tail=["0.1"], mosaic_blocks=["W + 'x.blocks'", "BLOCKS", "BLOCKS[:2]"]),
     "beam": dict(wavelength=["1.1", "1.05"], energy=["12000"], fluence=["3e26", "np.float64(1e27)"], flux=["1e12"], exposure=["0.5"],
                  beamsize=["0.05"], polar=["0.9", "0"], nopolar=["True"], beam_vector=["(1, 0.01, 0)"]),
     "sources": dict(sources=["([1.0, 1.01], [1, 2])", "([1.1], [1])", "([1, 1.02], [1, 1], [[-1, 0, 0], [-1, .01, 0]])"],
@@ -152,7 +153,7 @@ VALUES = {
                 tolerance=["1e-5"], oversample=["1", "2"]),
 }
 COMPANIONS = {"spectrum": dict(bandwidth="0.5", pulse_length="15", wavelengths="3"), "mosaic": dict(mosaic_dom="4"),
-              "mosaic_aniso": dict(mosaic_dom="4"), "dispersion": dict(dispsteps="3"), "absorb": dict(absorb_mu="1"),
+              "mosaic_aniso": dict(mosaic_dom="4"), "mosaic_tensor": dict(mosaic_dom="4"), "dispersion": dict(dispsteps="3"), "absorb": dict(absorb_mu="1"),
               "diffuse_sigma": dict(diffuse_gamma="20"), "flux": dict(exposure="0.5"), "osc": dict(phisteps="3"),
               "sensor": dict(detector_thick="300"), "psf": dict(psf_fwhm="300"), "deadtime": dict(exposure="0.1")}
 BAD = dict(distance=["-5", "float('nan')"], N=["0"], nosuch=["1"], hkl=["W + 'none.hkl'", "(I, F[1:])", "(I, np.full(len(I), np.inf))"],
@@ -179,7 +180,7 @@ WEIGHTS = dict(crystal=3, F=3, model=1, shape=1, mosaic=2, beam=2, sources=2, de
 _FILES = ("geom", "expt", "expt_number", "nxmx", "img", "mask", "detector", "pix0_vector_mm")
 _MODELS = ("pdb", "mtz", "expt", "expt_number", "img", "sg")
 ENDS = {"misset": ["misset_"], "cell": ["cell_"], "matrix": ["cell_"], "N": ["N_"], "Na": ["N_a"], "Nb": ["N_b"],
-        "samplesize": ["N_"], "mosaic": ["mosaic"], "mosaic_aniso": ["mosaic"], "phi": ["phi"], "osc": ["osc"],
+        "samplesize": ["N_"], "mosaic": ["mosaic"], "mosaic_aniso": ["mosaic"], "mosaic_tensor": ["mosaic"], "phi": ["phi"], "osc": ["osc"],
         "wavelength": ["lambda"], "energy": ["lambda"], "dispersion": ["dispersion"], "hdivrange": ["hdivrange"],
         "divergence": ["hdivrange"], "footprint": ["footprint_"], "distance": ["distance"], "close_distance": ["close_distance"],
         "Xbeam": ["Xbeam"], "Ybeam": ["Ybeam"], "ORGX": ["ORGX"], "ORGY": ["ORGY"], "detector_rotx": ["detector_rotx"],

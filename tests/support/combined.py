@@ -28,7 +28,8 @@ MODEL = [(2, "-pdb 5e5z.pdb"), (1, "-pdb special.pdb"), (1, "-pdb special.pdb -d
 SIZE = ["-N #2:7", "-N ~3:6", "-Na #2:5 -Nb #2:5 -Nc #3:6", "-samplesize ~6e-6:2e-5", "-N #3:6 -blocks #2:9", "-N #3:6 -crystal_volume ~1e-4:1e-3"]
 SHAPE = ["-gauss_xtal", "-round_xtal", "-tophat_spots", "-square_xtal", "-gauss_xtal -fudge ~0.7:1.4"]
 MOSAIC = ["-mosaic ~0.1:1 -mosaic_dom #2:6", "-mosaic ~0.1:1 -mosaic_dom #2:6 -mosaic_model gauss", "-mosaic ~0.1:2 -mosaic_dom #2:6 -mosaic_model uniform -mosaic_seed #1:99",
-          "-mosaic_aniso 0.4 0.3 0.7 -mosaic_dom 4 -mosaic_model gauss", "-mosaic_blocks blocks.txt", "-mosaic 0.3 -mosaic_dom 4 -mosaic_model gauss -mosaic_tail 0.2"]
+          "-mosaic_aniso 0.4 0.3 0.7 -mosaic_dom 4 -mosaic_model gauss",
+          "-mosaic_tensor 0.3 0.2 0.5 0.1 0 -0.2 -mosaic_dom #2:6", "-mosaic_tensor 0.3 0.2 0.5 0.1 0 -0.2 -mosaic_frame lab -mosaic_dom 4", "-mosaic_blocks blocks.txt", "-mosaic 0.3 -mosaic_dom 4 -mosaic_model gauss -mosaic_tail 0.2"]
 TUNE = ["-Badd ~1:20", "-Fscale ~0.3:3", "-F000 ~10:300", "-dmin ~3:9", "-Fscale ~0.3:3 -Badd ~1:9"]
 CUBIC = ["-interpolate", "-nointerpolate"]
 FLUENCE = ["-fluence 1e24", "-fluence 1e26", "-fluence 1e22", "-flux 1e22 -exposure ~0.5:2 -beamsize 0.1"]

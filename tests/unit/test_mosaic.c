@@ -16,7 +16,7 @@ static nb_mosaic isotropic(nb_mosaic_model model, double spread, int64_t seed)
 {
     return (nb_mosaic){.model = model,
                        .spread = spread,
-                       .sigma = {spread, spread, spread},
+                       .root = {{spread, 0, 0}, {0, spread, 0}, {0, 0, spread}},
                        .axes = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
                        .seed = seed,
                        .spindle = {0, 0.6, 0.8}};
@@ -151,6 +151,70 @@ UNIT_TEST(gauss_by_axis)
     nb_sim_free(sim);
 }
 
+static void set_tensor(nb_config *cfg, const double tensor[6])
+{
+    memcpy(cfg->mosaic_tensor_deg2, tensor, sizeof cfg->mosaic_tensor_deg2);
+}
+
+/* Rotation vectors of a tensor are normal along any direction u, with the variance u.C.u,
+ * in the crystal's frame and in the lab's. */
+UNIT_TEST(gauss_by_tensor)
+{
+    static const double C[6] = {0.02, 0.16, 0.09, 0.03, -0.01, 0.05},
+                        u[4][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0.6, 0.8}, {0.48, -0.64, 0.6}};
+    for (int lab = 0; lab < 2; lab++) {
+        nb_config cfg = nb_suite_config(1, 5, 4);
+        nb_vec3 e[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+        nb_sim *sim;
+        nb_set_misset(&cfg, 40, -50, 60);
+        set_tensor(&cfg, C);
+        cfg.mosaic_frame = lab ? NB_MOSAIC_LAB : NB_MOSAIC_CRYSTAL;
+        sim = created(&cfg);
+        assert_int_equal(sim->model.mosaic.model, NB_MOSAIC_GAUSS);
+        if (!lab) {
+            e[0] = nb_unit(sim->model.crystal.astar);
+            e[2] = nb_unit(sim->model.crystal.c);
+            e[1] = nb_cross(e[2], e[0]);
+        }
+        nb_mosaic_draw(&sim->model.mosaic, COUNT, drawn);
+        for (int k = 0; k < 4; k++) {
+            const double *v = u[k];
+            const double square =
+                v[0] * v[0] * C[0] + v[1] * v[1] * C[1] + v[2] * v[2] * C[2] +
+                2 * (v[0] * v[1] * C[3] + v[0] * v[2] * C[4] + v[1] * v[2] * C[5]);
+            const nb_vec3 along = nb_add(
+                nb_scale(v[0], e[0]), nb_add(nb_scale(v[1], e[1]), nb_scale(v[2], e[2])));
+            for (int i = 0; i < COUNT; i++)
+                sample[i] = nb_dot(rotation_vector(&drawn[i]), along);
+            check_below(distance_from(normal_law, sqrt(square) * NB_DEG), kolmogorov);
+        }
+        nb_sim_free(sim);
+    }
+}
+
+/* A diagonal tensor, also with zeros, is -mosaic_aniso to the last bit. */
+UNIT_TEST(diagonal_tensor)
+{
+    static const double roots[2][3] = {{0.5, 0.25, 2}, {0.5, 0, 2}};
+    static nb_mat3 aniso[100], tensor[100];
+    for (int k = 0; k < 2; k++) {
+        const double *s = roots[k];
+        nb_config cfg = nb_suite_config(1, 5, 4), other = nb_suite_config(1, 5, 4);
+        nb_sim *a, *b;
+        cfg.mosaic_model = NB_MOSAIC_GAUSS;
+        nb_set_vector(&cfg.mosaic_aniso_deg, s[0], s[1], s[2]);
+        set_tensor(&other,
+                   (const double[]){s[0] * s[0], s[1] * s[1], s[2] * s[2], 0, 0, 0});
+        a = created(&cfg);
+        b = created(&other);
+        nb_mosaic_draw(&a->model.mosaic, 100, aniso);
+        nb_mosaic_draw(&b->model.mosaic, 100, tensor);
+        assert_memory_equal(aniso, tensor, sizeof aniso);
+        nb_sim_free(a);
+        nb_sim_free(b);
+    }
+}
+
 /* A domain depends only on the seed and its number. In nanoBragg's model, and only there,
  * domain 0 is not rotated. */
 UNIT_TEST(sequences)
@@ -270,6 +334,23 @@ UNIT_TEST(wrong_models)
     check_refused(&cfg, NB_ERR_INPUT, "-mosaic_aniso");
     nb_set_vector(&cfg.mosaic_aniso_deg, 1, 2, -3);
     check_refused(&cfg, NB_ERR_INPUT, "-mosaic_aniso");
+}
+
+/* Tensors that are no covariance, by a negative variance in any direction. */
+UNIT_TEST(wrong_tensors)
+{
+    static const double wrong[][6] = {{-1, 1, 1, 0, 0, 0},   {1, 1, -1, 0, 0, 0},
+                                      {1, 1, 1, 1.01, 0, 0}, {1, 0, 1, 0.01, 0, 0},
+                                      {0, 1, 1, 0, 0, 1.01}, {1, 1, 1, 0.9, 0.9, 0}};
+    nb_config cfg = nb_suite_config(1, 5, 8);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        set_tensor(&cfg, wrong[i]);
+        check_refused(&cfg, NB_ERR_INPUT, "not positive semidefinite");
+    }
+    set_tensor(&cfg, (const double[]){1, 1, 1, 1, 1, 1}); /* all domains about one axis */
+    nb_sim_free(created(&cfg));
+    set_tensor(&cfg, (const double[]){1, 1, NAN, 0, 0, 0});
+    check_refused(&cfg, NB_ERR_INPUT, "-mosaic_tensor");
 }
 
 static double exponential_law(double angle, const void *law)
