@@ -16,7 +16,7 @@ int nb_cuda_makes_slopes(const nb_slope_job *job, int numbers, const char **why)
     if (job->n_entries > NB_DEVICE_ENTRIES)
         *why = "more than 8 entries of F are named";
     else if (job->sums & NB_SLOPE_BEAM)
-        *why = "the device does not turn the directions of the beam";
+        *why = "the device cannot calculate derivatives by the directions of the beam";
     else if (numbers > NB_CUDA_FIT_MAX)
         *why = "there are more than 170 parameters and knots";
     else
@@ -32,7 +32,8 @@ typedef struct planes_job {
     char *staging; /* owned: memory for a plane before its conversion */
 } planes_job;
 
-/** Store a plane in the caller's memory: pixels origin .. end - 1, consecutive at `from`. */
+/** Copy pixels origin .. end - 1 of a plane to the caller's memory. `from` has these pixels
+ * without gaps. */
 static void put_plane(const planes_job *job, const nb_slope_task *task, int64_t origin,
                       int64_t end, const char *from, int plane)
 {
@@ -210,8 +211,8 @@ static nb_status send_loss(nb_cuda_slope_pass *pass, nb_real_type type, const vo
                              pass->state->stream, err);
 }
 
-/** Set gradients to NaN if a number of dloss outside the wanted pixels, which the sums
- * have not read, is not finite. */
+/** Set the gradients to NaN if dloss is not finite in a pixel that is not wanted. (The sums
+ * have not read these pixels.) */
 static nb_status check_unused(nb_cuda_slope_pass *pass, nb_real_type type,
                               const void *dloss, double *gradient, nb_error *err)
 {

@@ -10,9 +10,9 @@ static int floats_suffice(const nb_plan *plan, const nb_panel *panel)
 {
     const nb_scene *sc = plan->scene;
     double unit = plan->largest * plan->largest;
-    double photons = sc->intensity_scale * sc->beam.sources[0].weight *
-                     /* approximate photons per F_latt^2 at 1 m */
-                     panel->pixel_area * unit;
+    /* approximate photons per F_latt^2 at 1 m */
+    double photons =
+        sc->intensity_scale * sc->beam.sources[0].weight * panel->pixel_area * unit;
     double size =
         fmax(panel->pixel_fast * panel->columns, panel->pixel_slow * panel->rows);
     return photons > 1e-18 && photons < 1e18 && panel->close_distance > 1e-4 &&
@@ -35,7 +35,7 @@ int nb_simple_applies(const nb_plan *plan, const char **why)
         if (sc->samples != 1 || !is_plain(sc, &sc->panels[k]))
             return nb_path_refuse(why, "a pixel has more than one ray, step or factor");
     if (plan->largest == 0 || sc->factors.dmin > 0)
-        return nb_path_refuse(why, "nothing scatters, or dmin culls");
+        return nb_path_refuse(why, "nothing scatters, or dmin leaves out reflections");
     for (int k = 0; k < sc->n_panels; k++)
         if (!floats_suffice(plan, &sc->panels[k]))
             return nb_path_refuse(why, "single precision cannot hold the geometry");
