@@ -185,7 +185,7 @@ class Jointly:
             self._draw(bench, k, x, result)
         common = {name: value for name, (value, _) in self.names.common_values(x[:self.names.common]).items()}
         crystal = sim.crystal()
-        return (*_many.told(self, sim, k, result, first, common), np.frombuffer(crystal["edges"]).copy(),
+        return (*_many.finished(self, sim, k, result, first, common), np.frombuffer(crystal["edges"]).copy(),
                 np.array([crystal["wavelength"], *crystal["beam"]]))
 
     def _draw(self, bench, k, x, result):

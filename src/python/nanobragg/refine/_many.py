@@ -19,7 +19,7 @@ def turn_of(start, end):
     return math.degrees(np.linalg.norm(_lattice.vector(matrix(end) @ matrix(start).T)))
 
 
-def told(job, sim, k, result, first, common=None):
+def finished(job, sim, k, result, first, common=None):
     """(Result without arrays, report line | None); first: misset angles of the start."""
     line = None
     if job.shown:
@@ -50,7 +50,7 @@ class EachAlone:
             line = self.shown.line(bench.sim, k, name, None, math.nan, str(error)) if self.shown else None
             return None, line, f"{name}: {error}"
         result.picture = name
-        return (*told(self, sim, k, result, start), None)
+        return (*finished(self, sim, k, result, start), None)
 
 
 def refine_series(start, options, notice, done=lambda *what: None, report=None, frames=None, command="", workers=None):

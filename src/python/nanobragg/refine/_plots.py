@@ -29,7 +29,7 @@ def _greys(photons, scale):
 
 
 def shells(r, residual, n):
-    """[(1/d, rms residual)] of used pixels, in the non-empty shells of n shells (1/A)."""
+    """[(1/d in 1/A, rms residual)] of used pixels, in n shells; empty shells are left out."""
     at, far = 2 * r.stol[r.used], 2 * float(r.stol[r.used].max(initial=0))
     good = np.isfinite(residual)
     k = np.minimum(n - 1, at[good] / far * n).astype(np.intp)
@@ -89,7 +89,8 @@ def _loss(r):
 
 
 def _masked(r):
-    """Picture with coloured masks: the brightest pixel or rarest mask of each block."""
+    """Picture with coloured masks. A block of pixels shows its rarest mask, or without masks its
+    brightest pixel."""
     by = math.ceil(max(r.mask.shape) / MASK_SIDE)
     scale = max(1, 10 * float(np.nanmean(r.observed)) if np.isfinite(r.observed).any() else 0)
     rank = np.array([0, *(8 * {HOT: 3, FOREIGN: 2}.get(kind, 1) + kind for kind in MASKS)])
