@@ -25,7 +25,8 @@ struct nb_render {
     nb_cuda_cut cut;  /* bands and parts of this panel */
     /* 1: jobs of all panels are on the device, so that a launch may render several */
     int kept;
-    /* the panels of a launch of several panels, for each kind of job; else NULL */
+    /* for each kind of job: the panels of a launch of several panels; NULL if a launch has
+     * one panel */
     const nb_cuda_many *many[NB_CUDA_JOBS];
     int stays;   /* 1: the image is left on the device */
     int filled;  /* 1: the spans fill the region of interest of `scene` */
@@ -36,7 +37,8 @@ typedef struct nb_render nb_cuda_job;
 /** How often a kernel leaves pixels as NaN, which are then calculated again. */
 typedef enum nb_cuda_repair {
     NB_REPAIR_NONE,
-    /* only with few steps, so that the host checks the flag after a download */
+    /* rare: a kernel leaves pixels only in images of few steps; the host checks the flag
+     * after the download */
     NB_REPAIR_RARE,
     NB_REPAIR_ALWAYS
 } nb_cuda_repair;
@@ -65,7 +67,7 @@ static inline const nb_path_kernel *nb_cuda_kernel_of(const nb_backend_state *st
     return state->path->kernel;
 }
 
-/* --- steps.cu, and nb_cuda_steps_prepare, nb_cuda_steps_run --- */
+/* --- steps.cu, which also has nb_cuda_steps_prepare and nb_cuda_steps_run --- */
 /** Clear the flag of repairs, and the pixels that no kernel writes. */
 nb_status nb_cuda_clear(nb_cuda_job *job, nb_error *err);
 

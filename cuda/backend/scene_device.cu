@@ -18,7 +18,8 @@ enum {
     /* limit of F^2 values in several tables, which may take up to half of the free
      * memory */
     MAX_VALUES = 1 << 30,
-    SIDE = 8, /* number of adjacent tables: a multiple of this, for cache sectors */
+    /* the number of adjacent tables is a multiple of this, to fill cache sectors */
+    SIDE = 8,
     HASH_THREADS = 16
 };
 

@@ -201,7 +201,7 @@ static __device__ double gauss_sum(const double *line, int64_t stride, int n, in
     return sum;
 }
 
-/** Set out to `in`, spread along slow, or along fast. */
+/** Spread the image `in` along slow or along fast, and write the result to `out`. */
 template <bool SLOW>
 __global__ void __launch_bounds__(BLOCK)
     k_gauss(const NB_GRID_CONSTANT nb_cuda_chain p, const double *in, double *out)

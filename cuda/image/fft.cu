@@ -53,8 +53,8 @@ static nb_status check(cufftResult code, const char *doing, nb_error *err)
                    doing, (int)code);
 }
 
-/** Plan transforms of size {high, wide}, without memory. *work is raised to the bytes
- * that the plan needs. */
+/** Plan transforms of size {high, wide}, for work memory that the caller provides. *work:
+ * bytes of this memory; increased if this plan needs more. */
 static nb_status make_plan(int size[2], int images, int back, cudaStream_t stream,
                            cufftHandle *plan, size_t *work, nb_error *err)
 {

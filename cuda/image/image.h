@@ -96,7 +96,8 @@ void nb_cuda_launch_gauss(const nb_cuda_chain *chain, double *between,
 void nb_cuda_launch_chain(nb_pixel_type type, const nb_cuda_chain *chain,
                           cudaStream_t stream);
 
-/* --- fibre.cu: the fibres' point spread, an exact linear convolution as in src/image/fibre.c --- */
+/* --- fibre.cu: the fibres' point spread, an exact linear convolution as in
+ * src/image/fibre.c --- */
 void nb_cuda_fibres_release(nb_cuda_fibres *fibres);
 
 /** Spread the light of several adjacent panels of one size and kind in place, each panel
@@ -115,7 +116,8 @@ typedef struct nb_cuda_fibre_size {
     int n;             /* complex numbers per row */
 } nb_cuda_fibre_size;
 
-/** data[high][2 n] = the fibre function; pixel's edges, m; g as in src/image/fibre.h. */
+/** Set data[high][2 n] to the fibre function. fast, slow: edges of a pixel in m; g: see
+ * src/image/fibre.h. */
 void nb_cuda_launch_fibre_function(const nb_cuda_fibre_size *size, double fast,
                                    double slow, double g, double *data,
                                    cudaStream_t stream);
@@ -131,22 +133,22 @@ void nb_cuda_launch_fibre_multiply(const nb_cuda_fibre_size *size, int panels,
 void nb_cuda_launch_fibre_crop(const nb_cuda_fibre_size *size, int panels,
                                const double *data, double *light, cudaStream_t stream);
 
-/* --- The footprint of the Bragg light (src/image/footprint.h): entries of nb_image_device --- */
+/* --- The footprint of the Bragg light (src/image/footprint.h): entries of
+ * nb_image_device --- */
 nb_status nb_cuda_set_aside(nb_backend_state *state, size_t pixels, nb_error *err);
 nb_status nb_cuda_spread(nb_backend_state *state, const nb_footprint_plan *plan,
                          const nb_scene *scene, const nb_scene *sources, nb_error *err);
 
 void nb_cuda_footprint_release(nb_cuda_footprint *footprint);
 
-/* --- Fourier transforms, by the vendor's library, which is loaded at the first use
- * --- */
+/* --- Fourier transforms, by the vendor's library, which is loaded at the first use --- */
 
 /** Load the library. Errors: NB_ERR_DEVICE with its name, the same at each call. */
 nb_status nb_cuda_fft_need(nb_error *err);
 
-/** The forward and the back transform of one size, in double, in place, not scaled: from
- * `high` rows of `wide` reals (a row has memory for 2 (wide/2 + 1)) to `high` rows of
- * wide/2 + 1 complex numbers, and back. */
+/** The forward and the back transform of one size, in double precision, in place, without
+ * scaling. Real data: `high` rows of `wide` numbers, with memory for 2 (wide/2 + 1) numbers
+ * in each row. Transformed data: `high` rows of wide/2 + 1 complex numbers. */
 typedef struct nb_cuda_fft nb_cuda_fft;
 /** Plan both transforms for `images` adjacent images at once. *work: bytes of work memory
  * that either transform needs. */

@@ -84,10 +84,9 @@ typedef struct nb_cuda_gram_job {
 } nb_cuda_gram_job;
 
 enum {
-    NB_CUDA_SLICE =
-        /* the length of planes is a multiple of this number of pixels; a block of a
-         * pullback adds up this number of pixels */
-    1024,
+    /* the length of planes is a multiple of this number of pixels; a block of a pullback
+     * adds up this number of pixels */
+    NB_CUDA_SLICE = 1024,
     NB_CUDA_FIT_MAX = 170 /* limit of parameters and knots of a fit */
 };
 

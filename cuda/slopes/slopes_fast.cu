@@ -4,10 +4,9 @@
 
 enum {
     THREADS = 128,
-    BLOCKS =
-        /* smallest number of blocks on a multiprocessor, so that a thread has 128
-         * registers, which suffice for four terms */
-    4
+    /* smallest number of blocks on a multiprocessor, so that a thread has 128 registers,
+     * which suffice for four terms */
+    BLOCKS = 4
 };
 
 template <int GAUSS, int GENERAL, int TABLE, int LEVEL>

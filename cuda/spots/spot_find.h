@@ -362,7 +362,7 @@ static __device__ int light_sights(const nb_spot_pass &p, found_lists &lists,
     return waiting;
 }
 
-/** Set *sight to candidate i of a batch. Returns 0 if no panel sees it. */
+/** Set *sight to candidate i of a batch. Returns 0 if no panel sees this reflection. */
 static __device__ int sight_of(const nb_spot_pass &p, const found_lists &lists, int64_t i,
                                int batch, nb_spot_sight *sight)
 {
@@ -419,10 +419,8 @@ __global__ void __launch_bounds__(FIND_THREADS, FIND_BLOCKS)
         const int64_t at = lists.batch;
         if (at >= batches)
             break;
-        if (thread <
-            /* neighbouring items may all have many boxes, so they go to different
-             * blocks */
-            batch) {
+        /* neighbouring items may all have many boxes, so they go to different blocks */
+        if (thread < batch) {
             const int64_t k = first + at + thread * batches;
             nb_spot_item *item = &lists.items[thread];
             lists.candidates[thread] =

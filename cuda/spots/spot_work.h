@@ -21,7 +21,8 @@
 
 /* --- Sums over the sources that contribute to a ray of a Gaussian crystal --- */
 
-/* sqrt(2) 2^x for |x| <= 1/2, by Remez's algorithm: relative error 2e-9 in exact arithmetic. */
+/* sqrt(2) 2^x for |x| <= 1/2, by Remez's algorithm: relative error 2e-9 in exact
+ * arithmetic. */
 #define NB_SPOT_POWER_0 ((float)NB_SQRT_2)
 #define NB_SPOT_POWER_1 0.980258167f
 #define NB_SPOT_POWER_2 0.339731544f
@@ -148,13 +149,13 @@ struct nb_spot_pass {
     nb_scene scene;
     nb_spots spots; /* its scene is not used */
     nb_spot_limits limits;
-    double farthest, reach; /* largest |g|, 1/m, and R */
+    double farthest, reach; /* largest |g| in 1/m; largest R */
     const nb_panel *panels;
     const nb_sensor *sensors;
     const nb_spot_plane *planes;
     const nb_region *regions; /* regions of the panels */
-    int layers, chunks;       /* largest number of layers of a panel, items of a group */
-    int orientations;         /* largest number of orientations of an item */
+    int layers, chunks; /* largest number of layers of a panel, and of items of a group */
+    int orientations;   /* largest number of orientations of an item */
     /* 1: all rays of a reflection have the same factor, and -dmin removes no ray */
     int plain;
     int64_t columns;
@@ -262,8 +263,8 @@ NB_HD int nb_spot_sight_of(const nb_spot_pass *p, const nb_spot_item *item, int6
     sight->panel = (int)(i % p->scene.n_panels);
     sight->first = item->first;
     sight->end = item->end;
+    /* not above the reach at which terms are far below the unit of the sums */
     sight->spot.reach2 =
-        /* not above the reach at which terms are far below the unit of the sums */
         fmin(NB_SPOT_LEAST_POWER / sp->fall,
              nb_spot_reach2(sp, &p->limits,
                             nb_spot_F2_of(&p->scene.factors.table, sight->spot.h)));

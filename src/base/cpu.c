@@ -14,9 +14,9 @@
 
 enum {
     XCR0_AVX = 0x6,
-    XCR0_AVX512 = 0xe6
     /* AVX: bits of the xmm and ymm registers; AVX512: also those of the opmask and zmm
- * registers */
+     * registers */
+    XCR0_AVX512 = 0xe6
 };
 
 /** Bits of the registers that the operating system saves (Intel SDM vol. 1, 13.3). */

@@ -63,9 +63,8 @@ static nb_status read_all(int fd, const input *in, size_t expected, char **data,
     nb_status st = grow(data, 0, capacity, err);
     while (!st) {
         ssize_t n;
-        if (used ==
-            /* the buffer is full: read one more byte to see whether the file ends here */
-            capacity) {
+        /* the buffer is full: read one more byte to see whether the file ends here */
+        if (used == capacity) {
             char extra;
             n = read(fd, &extra, 1);
             capacity = capacity < in->limit / 2 ? 2 * capacity : in->limit + 1;

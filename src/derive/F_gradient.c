@@ -166,10 +166,9 @@ nb_status nb_slope_F(const nb_slope_run *run, nb_real_type type, const void *dlo
     double room;
     memset(F, 0, sizeof *F);
     k.voxels = (size_t)box->nh * (size_t)box->nk * (size_t)box->nl;
-    room = MAX_BYTES /
-           /* the number of stripes depends on the size of the table, so that the result
-            * does not depend on the number of threads */
-           (9.0 * (double)(k.voxels + 1));
+    /* the number of stripes depends on the size of the table, so that the result does not
+     * depend on the number of threads */
+    room = MAX_BYTES / (9.0 * (double)(k.voxels + 1));
     sink.stripes = room > MAX_STRIPES ? MAX_STRIPES : room < 1 ? 1 : (int)room;
     k.gradient = nb_alloc((size_t)sink.stripes * k.voxels, sizeof *k.gradient,
                           "gradient of F", err);

@@ -8,9 +8,9 @@
 #include "sums.h"
 
 enum {
-    NB_SPREAD_STEP = 8
     /* number of points of a row that are written together: a multiple of every vector
- * width */
+     * width */
+    NB_SPREAD_STEP = 8
 };
 
 /** The Gaussian amplitude exp(-E). E is quadratic in du, dv, dw, the steps of the grid

@@ -272,9 +272,8 @@ nb_status nb_image_apply_header(nb_store *store, const char *path, const char *f
     const kept_header *h;
     nb_status st;
     nb_key_file(&key, store, path);
-    nb_key_add(&key, cfg->detpixels,
-               /* the file has no header, so its size is that of the detector */
-               sizeof cfg->detpixels);
+    /* the file has no header, so its size is that of the detector */
+    nb_key_add(&key, cfg->detpixels, sizeof cfg->detpixels);
     NB_FORWARD(nb_store_take(store, &key, make_header, &r, &object, err));
     h = object;
     st = apply_header(&h->in, h->size, is_mask, flag, hooks, cfg, &found, err);

@@ -13,8 +13,8 @@ nb_status nb_load_planes(const nb_inputs *in, const nb_config *cfg,
                          const nb_geometry *geometry, size_t pixels, nb_files *files,
                          const nb_hooks *hooks, nb_error *err);
 
-/** Set mask[pixels of the stack] to 0 where -mask, an image of the detector's canvas or
- * an array, is 0 or negative. Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
+/** Set mask[] to 0 at the pixels of the stack where -mask is 0 or negative. -mask is an
+ * image of the detector's canvas, or an array. Errors: NB_ERR_INPUT, NB_ERR_IO, NB_ERR_NOMEM. */
 nb_status nb_load_mask(const nb_config *cfg, const nb_geometry *geometry,
                        const nb_files *files, size_t pixels, uint8_t *mask, nb_error *err);
 
@@ -22,13 +22,12 @@ nb_status nb_load_mask(const nb_config *cfg, const nb_geometry *geometry,
 nb_status nb_inputs_make_shade(nb_inputs *in, const nb_model *model, int threads,
                                nb_error *err);
 
-/** Make the part of light that the model's crystal lets pass to each pixel, unless the
- * inputs have it already. Errors: NB_ERR_NOMEM. */
+/** Calculate, for each pixel, the fraction of light that the model's crystal does not
+ * absorb, unless the inputs have these fractions already. Errors: NB_ERR_NOMEM. */
 nb_status nb_inputs_make_absorb(nb_inputs *in, nb_model *model, int threads,
                                 nb_error *err);
 
-/** Least and largest fraction of light that the crystal lets pass; 1 and 1 without
- * absorption. */
+/** Least and largest of these fractions; 1 and 1 without absorption. */
 const double *nb_inputs_absorbed(const nb_inputs *in);
 
 /** Set the factors and the added light (-add) of a mix. */

@@ -27,9 +27,8 @@ static void form_of(const double size[3], double t[3][3], double form[6])
      * tables */
     frexp(m[0][0] + m[1][1] + m[2][2], &exponent);
     for (int i = 0; i < 6; i++)
-        form[i] =
-            /* the sum changes -0 to 0 */
-            ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40) + 0.0;
+        /* the sum changes -0 to 0 */
+        form[i] = ldexp(rint(ldexp(form[i], 40 - exponent)), exponent - 40) + 0.0;
 }
 
 /** Calculate out = R t: h t are the components of q at the indices h, and h out those at

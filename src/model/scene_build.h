@@ -139,10 +139,9 @@ nb_opt3 nb_scan_beam(const nb_scan_points *scan, double phi_deg, double osc_deg)
 typedef struct nb_model_inputs {
     const double *matrix;   /* 9 numbers of -mat, or NULL */
     double matrix_lambda_A; /* the unit of the matrix is 1/matrix_lambda_A; 0: 1/lambda */
-    const nb_scan_points
-        /* scan to which `matrix` belongs, or NULL. If its width is 0, its points are the
-         * ends of the frame */
-        *scan;
+    /* scan to which `matrix` belongs, or NULL. If its width is 0, its points are the ends
+     * of the frame */
+    const nb_scan_points *scan;
     const nb_source_line *sources; /* NULL without -sourcefile */
     int n_sources;
     const uint8_t *mask;        /* [slow][fast], or NULL without -mask */

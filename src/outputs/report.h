@@ -42,9 +42,10 @@ nb_status nb_sim_page(const nb_sim *sim, const float *image, nb_json root, nb_er
 #define NB_PAGE_BYTES ((size_t)9600000) /* approximate size of a page's pixels */
 extern const char nb_page_html[];       /* the page without data */
 
-/** Print the data of a page as JSON without "<".  root (deleted) has further members, as
- * "title", "report", "plots" (src/tools/page.html).  sim has the images' geometry, or is
- * NULL.  limit: approximate bytes of pixels.  Free *text.  Errors: as nb_image_page. */
+/** Print the data of a page as JSON without "<". root: further members of the data, such as
+ * "title", "report", "plots" (see src/tools/page.html); this function deletes root. sim:
+ * simulation with the geometry of the images, or NULL. limit: approximate number of bytes
+ * of pixels. The caller frees *text. Errors: as nb_image_page. */
 nb_status nb_page_json(const nb_page_job *job, const nb_sim *sim, nb_json root,
                        size_t limit, char **text, nb_error *err);
 /** Write the page as a file. */
@@ -57,13 +58,22 @@ nb_status nb_report_write_series(const nb_sim *base, const nb_series *series,
 
 /* --- text from facts --- */
 
-/** Add lines of facts. {beam.sources} is a fact, {crystal.N.0} an item of a list. A
- * number has six digits, {NAME:9} nine, {NAME:.4} four after the point, {NAME:} those of
- * JSON; {NAME:%} is percent. {NAME?}, {NAME!}, {NAME=TEXT}, {NAME#TEXT} print nothing.
- * They test that a fact is true, that it is false or absent, that it equals TEXT, or that
- * it differs from TEXT. A line or a part in brackets is left out if a fact is absent or a
- * test fails. [@NAME|BETWEEN|PART] repeats a part for each item of a list, with the facts
- * of the item. */
+/** Add lines that contain facts.
+ *
+ *   {beam.sources}   a fact; numbers have six digits
+ *   {crystal.N.0}    the first item of a list
+ *   {NAME:9}         a number with nine digits
+ *   {NAME:.4}        a number with four digits after the point
+ *   {NAME:}          a number with the digits that JSON needs
+ *   {NAME:%}         a number in percent
+ *   {NAME?}          prints nothing; tests that the fact is true
+ *   {NAME!}          prints nothing; tests that the fact is false or absent
+ *   {NAME=TEXT}      prints nothing; tests that the fact equals TEXT
+ *   {NAME#TEXT}      prints nothing; tests that the fact differs from TEXT
+ *
+ * A line, or a part in brackets, is left out if a fact is absent or a test fails.
+ * [@NAME|BETWEEN|PART] repeats PART for each item of a list, with the facts of the item,
+ * and prints BETWEEN between the parts. */
 void nb_report_lines(nb_draft *text, nb_json facts, const char *const *lines);
 
 /** Move the text to *out (nb_free), or return the error. */

@@ -17,9 +17,8 @@ static void measure_beam(const nb_scene *sc, nb_stream_head *head)
     const int n = sc->beam.n_sources;
     nb_vec3 mean = {0};
     double sum = 0, k1 = 0, k2 = 0, angle = 0;
-    head->bandwidth =
-        /* CrystFEL writes this number for one wavelength; its partialator fails with 0 */
-        1e-8;
+    /* CrystFEL writes this number for one wavelength; its partialator fails with 0 */
+    head->bandwidth = 1e-8;
     for (int i = 0; i < n; i++) {
         const nb_source *s = &sc->beam.sources[i];
         sum += s->weight;

@@ -14,10 +14,9 @@
 struct nb_config {
 #include "flag_rows.h"
     nb_png_options png; /* options of png_file */
-    const struct nb_detector_spec
-        /* detector from nb_config_load_geometry or the caller, which nb_sim_create
-         * copies. NULL: nb_sim_create reads the file of the detector */
-        *detector;
+    /* detector from nb_config_load_geometry or the caller, which nb_sim_create copies.
+     * NULL: nb_sim_create reads the file of the detector */
+    const struct nb_detector_spec *detector;
     const struct nb_arrays *arrays; /* content of the files that are named NB_MEMORY_...
                                        (nb_config_use_arrays); or NULL */
 };

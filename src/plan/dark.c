@@ -183,8 +183,8 @@ nb_lit_panel nb_lit_panel_of(const nb_lit_cone *cone, const nb_panel *panel,
     nb_lit_panel lit = {.all = 1};
     double nearest =
         fabs(nb_dot(panel->pix0, nb_unit(nb_cross(panel->fast, panel->slow))));
+    /* the ray is that to the middle of a pixel's front face */
     double size = 0.5 * (panel->pixel_fast + panel->pixel_slow) +
-                  /* the ray is that to the middle of a pixel's front face */
                   sensor->layers * sensor->layer_step;
     double angle;
     if (cone->all || panel->curved || !(size < 0.5 * nearest))

@@ -479,9 +479,9 @@ double nb_tiles_gain(const nb_plan *plan)
 }
 
 enum {
+    /* extra entries on each side of the table: one whose neighbours are in the table, and
+     * one without such neighbours */
     RIM = 2
-    /* extra entries on each side of the table: one whose neighbours are in the table, and one
- * without such neighbours */
 };
 
 static int bits_of(int n)

@@ -47,10 +47,9 @@ typedef struct nb_request {
      * mask */
     const nb_span *spans;
     size_t n;
-    const struct nb_sums *
-        /* NULL: render the image; else calculate slopes for a sink (sums.h), and leave
-         * the planes unchanged */
-        sums;
+    /* NULL: render the image; else calculate slopes for a sink (sums.h), and leave the
+     * planes unchanged */
+    const struct nb_sums *sums;
     nb_precision precision; /* precision of the pixels */
     nb_tolerance tolerance; /* upper limit of the light that the backend leaves out */
 } nb_request;

@@ -72,9 +72,9 @@ NB_INLINE void light_sums(const nb_vector_plan *p, const slope_constants *c,
 }
 
 enum {
-    LIGHT_GROUP = 8
     /* blocks that go through each loop together, so that their chains of operations
- * overlap */
+     * overlap */
+    LIGHT_GROUP = 8
 };
 
 typedef struct light_group {

@@ -142,7 +142,8 @@ static nb_status read_name(const char *text, size_t n, nb_vary_item *item, nb_er
                    (int)(n < 20 ? n : 20), text, list);
 }
 
-/* ------------------------------------------------------------------ the value without a law */
+/* ------------------------------------------------------------------ the value without a
+ * law */
 
 /** Value that follows from other flags if the crystal is known, or NaN. */
 static double of_model(const nb_param *row, const nb_model *m)
@@ -309,8 +310,9 @@ static const struct nb_vary_law {
     enum {
         FREE,
         ABOUT,
+        /* ABOUT: the law needs the typed value; FACTOR: the law needs a value other than
+         * 0 */
         FACTOR
-        /* ABOUT: the law needs the typed value; FACTOR: the law needs a value other than 0 */
     } of;
     double (*draw)(const nb_dice *d);
 } laws[] = {

@@ -17,10 +17,8 @@
 
 /* a larger relative error of a reflection gets a note */
 static const double spot_tolerance = 0.1;
-static const double domains_tolerance =
-    /* the limit is high, because twice as many domains divide the error only by
-     * sqrt(2) */
-    0.3;
+/* the limit is high, because twice as many domains divide the error only by sqrt(2) */
+static const double domains_tolerance = 0.3;
 static const double long_render = 600; /* s; a longer rendering gets a note */
 /* s; the same limit if the spindle steps are automatic */
 static const double long_steps = 10;

@@ -123,8 +123,8 @@ def frame(rng):
 
 
 def listed(one, many, least=1):
-    """Largest difference between two lists of intensities, divided by the strongest. In a
-    list without a reflection, its intensity is `least`, the limit of the list."""
+    """Largest difference between two lists of intensities, divided by the strongest intensity.
+    A reflection that one list does not have counts with the intensity `least`, the limit of lists."""
     a, b = ({tuple(row[:4]): row[6] for row in rows} for rows in (one, many))
     off = max((abs(a.get(g, least) - b.get(g, least)) for g in set(a) | set(b)), default=0)
     return off / max(a.values(), default=1)
@@ -154,8 +154,8 @@ def check_set(i, rng, renderers):
 
 
 def lacking(*flags):
-    """(image, limits of the missing light by the report: as a fraction and in photons,
-    the report's text on the renderer)."""
+    """Returns the image, and from its report: the limit of the missing light as a fraction, the
+    same limit in photons, and the text on the renderer."""
     got = image(*flags, "-report", "r.json")
     with open("r.json", encoding="utf-8") as f:
         said = json.load(f)
@@ -204,8 +204,8 @@ def reciprocal(cell):
 
 
 def turned(A, T):
-    """(lattice Q A of the twin part of law T, Q from the polar decomposition Q S of
-    A T^-1 A^-1; obliquity in degrees: largest turn of a direction by S)."""
+    """Returns the lattice Q A of the twin part of law T, and the obliquity in degrees. Q S is the
+    polar decomposition of A T^-1 A^-1. The obliquity is the largest angle by which S turns a direction."""
     u, stretch, v = numpy.linalg.svd(A @ numpy.linalg.inv(T) @ numpy.linalg.inv(A))
     return u @ v @ A, numpy.degrees(numpy.arcsin((stretch[0] - stretch[2]) / (stretch[0] + stretch[2])))
 

@@ -234,9 +234,8 @@ static scene_errors errors_of(const float *image, const double *direct, picture_
             all += want;
             near += of;
         }
-    if (near > 0 &&
-        /* between Gaussian halos the light is 0, so a relative error has no meaning */
-        all > 1e-3 * near)
+    /* between Gaussian halos the light is 0, so a relative error has no meaning */
+    if (near > 0 && all > 1e-3 * near)
         e.sum = fabs(sum / all - 1);
     return e;
 }

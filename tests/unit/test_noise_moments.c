@@ -8,8 +8,8 @@
 enum {
     W = 1000,
     N = W * W,
-    EDGE = 20 /* width of the border: its pixels lose light or
-                                       * miss light from outside */
+    /* width of the border, whose pixels lose light or lack light from outside */
+    EDGE = 20
 };
 
 static float photons[N], image[N], second[N];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* AT-STR-001 to 003, AT-ABS-001, AT-POL-001 and curved detectors: functions of src/physics against exact values. */
+/* AT-STR-001 to 003, AT-ABS-001, AT-POL-001 and curved detectors: functions of
+ * src/physics against exact values. */
 #include "../support/check.h"
 
 #include "sim/sim.h"
@@ -74,8 +75,8 @@ UNIT_TEST(at_str_002_tricubic)
                 check_close(lookup(&box, h, k, l), cubic(h, k, l), 1e-10);
     for (int h = 0; h <= 2; h++) /* the cubic goes through the points of the table */
         check_close(lookup(&box, h, 4, -2), cubic(h, 4, -2), 1e-12);
-    /* near the faces F is not interpolated, but that of the nearest reflection; outside
-     * the table it is default_F */
+    /* near the faces of the table the result is F of the nearest reflection, without
+     * interpolation; outside the table it is default_F */
     check_close(lookup(&box, -0.2, 4, -2), cubic(0, 4, -2), 1e-12);
     check_close(lookup(&box, 1.2, 2.9, -2), cubic(1, 3, -2), 1e-12);
     check_close(lookup(&box, 1.2, 4.2, -0.9), cubic(1, 4, -1), 1e-12);
@@ -130,7 +131,7 @@ UNIT_TEST(at_str_003_shapes)
     check_close(nb_lattice_factor(&round, 0, 0, 0), 1728 * 0.723601254558268, 1e-9);
     check_close(nb_lattice_factor(&gauss, 0, 0, 0), 120, 1e-12);
     check_close(nb_lattice_factor(&tophat, 0, 0, 0), 120, 1e-12);
-    /* SQUARE: zeros at i/N, and Parseval's Na Nb Nc over a cell */
+    /* SQUARE: F_latt is 0 at i/N, and its integral over a cell is Na Nb Nc (Parseval) */
     for (int i = -2; i <= 2; i++)
         if (i != 0)
             check_close(nb_lattice_factor(&square, i / 4.0, 0.1, 0.1), 0, 1e-12);
@@ -139,7 +140,7 @@ UNIT_TEST(at_str_003_shapes)
     check_ratio(round_integral(&round), 1728, 1e-4);
     check_ratio(integral(&gauss, 40), 120 * pow(0.63 * NB_PI / 2, 1.5), 0.01);
     check_ratio(integral(&tophat, 80), 120 * 4 * NB_PI / 3 * pow(0.3969, 1.5), 0.03);
-    /* GAUSS: exp(-1) where R^2 = 0.63; TOPHAT: the edge at R = 0.63 */
+    /* GAUSS falls to exp(-1) at R^2 = 0.63; TOPHAT ends at R = 0.63 */
     check_ratio(nb_lattice_factor(&gauss, 0, sqrt(0.63) / 6, 0), 120 * exp(-1), 1e-12);
     check_close(nb_lattice_factor(&tophat, 0.62999 / 4, 0, 0), 120, 0);
     check_close(nb_lattice_factor(&tophat, 0.63001 / 4, 0, 0), 0, 0);

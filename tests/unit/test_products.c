@@ -278,10 +278,8 @@ UNIT_TEST(preview_is_monotonic)
         for (int i = 1; i < 1000; i++)
             assert_true(out[i] <= out[i - 1]);
     }
-    assert_in_range(out[500], 120,
-                    /* on a logarithmic scale the middle of the decades is the middle
-                     * grey */
-                    135);
+    /* on a logarithmic scale the middle of the decades is the middle grey */
+    assert_in_range(out[500], 120, 135);
 }
 
 UNIT_TEST(preview_degenerate)

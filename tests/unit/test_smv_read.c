@@ -195,7 +195,7 @@ UNIT_TEST(documented_keys_fill_what_is_unset)
     apply("NANOBRAGG_CONVENTION=xds;\nNANOBRAGG_OSC=0;\n", &c);
     assert_true(isnan(c.osc_deg));
     nb_config_defaults(&c);
-    /* a typed swing does not change the two-theta of the header's distance */
+    /* the file's close_distance belongs to the file's two-theta, whatever is typed */
     c.twotheta_deg = 3;
     apply("CLOSE_DISTANCE=90;\nTWOTHETA=20;\n", &c);
     assert_true(c.twotheta_deg == 3 && c.close_twotheta_deg == 20);

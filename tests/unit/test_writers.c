@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Image files: the SMV header, equal bytes, and no file left after a failure.
- * python/test_at_core.py tests the contents of float, PGM and SMV files,
- * test_at_geometry.py files that are read back. */
+ * python/test_at_core.py tests the contents of float, PGM and SMV files.
+ * python/test_at_geometry.py tests files that the program reads again. */
 #include "image_samples.h"
 
 #include <errno.h>

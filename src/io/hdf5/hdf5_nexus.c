@@ -251,9 +251,8 @@ static void put_pixel_mask(nb_h5 *h, const nb_hdf5_master *master)
     uint32_t *mask = nb_alloc(n, sizeof *mask, "pixel mask", NULL);
     h->ok &= mask != NULL;
     for (size_t i = 0; mask && i < n; i++)
-        mask[i] =
-            /* in NXmx, 256 means masked by the user */
-            master->bad[i] == 2 ? 256 : master->bad[i];
+        /* in NXmx, 256 means masked by the user */
+        mask[i] = master->bad[i] == 2 ? 256 : master->bad[i];
     if (mask)
         nb_h5_packed_array(h, DETECTOR "/pixel_mask", H5T_NATIVE_UINT32, mask, dims);
     nb_free(mask);

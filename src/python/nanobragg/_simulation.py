@@ -18,7 +18,7 @@ REFLECTION = np.dtype([("frame", "i4"), ("h", "i4"), ("k", "i4"), ("l", "i4"), (
                        ("wavelength", "f8"), ("excitation", "f8"), ("F", "f8"),
                        ("d", "f8"), ("background", "f8"), ("pixels", "f8"), ("sigma", "f8")], align=True)
 
-# for the address of an image's pixels, the simulation that last rendered into them
+# {address of an image's pixels: the simulation that last rendered into them}
 _renderers = weakref.WeakValueDictionary()
 
 _NO_NOISE, _NOISE_16, _NOISE_32 = range(3)  # kinds of integers in src/python/sim.c
@@ -28,7 +28,7 @@ def _address(array):
 
 
 def _code(offsets, sizes):
-    """Number of h k l in a box. Numbers have the same order as h, k, l."""
+    """Index of h k l in the list of all h k l of a box, sorted by h, k, l."""
     return (offsets[:, 0] * sizes[1] + offsets[:, 1]) * sizes[2] + offsets[:, 2]
 
 
@@ -196,7 +196,7 @@ class Simulation:
         return F
 
     def _list(self):
-        """Box of the indices of factors(): (lower limits, sizes, code of each index)."""
+        """Box of the indices of factors(): (lower limits, sizes, _code() of each index)."""
         if self._listed is None:
             listed = self.factors()[0].astype(np.int64)
             low = listed.min(axis=0)
@@ -230,7 +230,7 @@ class Simulation:
     def spectrum(self, frame=0):
         """Spectrum of a frame of a series or of the image, empty without -spectrum:
         structured array of energy (eV), wavelength (A), weight (mean 1), part (index of
-        a colour, or 1: seeded line). The dtype's metadata: factor of the fluence."""
+        a colour; 1 for a seeded line). The dtype's metadata: factor of the fluence."""
         if frame < 0:
             raise ValueError(f"frame {frame}: frames are counted from 0")
         lines, factor = self._sim.spectrum(frame)
@@ -375,7 +375,8 @@ class Simulation:
 
     def reflections(self, image=None):
         """Reflections of an image: a structured array (h k l fast slow intensity ...).
-        Metadata of its dtype, photons: background, unassigned (in no listed spot)."""
+        The metadata of its dtype has photons of the background, and unassigned photons
+        (of no listed spot)."""
         records, background, unassigned = self._sim.reflections(self._of(image))
         kind = np.dtype(REFLECTION, metadata={"background": background, "unassigned": unassigned})
         found = np.frombuffer(records, dtype=kind).copy()
