@@ -97,7 +97,7 @@ typedef struct nb_cuda_plain_job {
     nb_sensor sensor;
     nb_cuda_window window;
     float *image;
-    const int *wanted; /* for the repair: not 0 if a pixel needs a repair */
+    const int *wanted; /* not 0 if a pixel needs a repair */
     nb_cuda_part part;
     nb_cuda_many many;
 } nb_cuda_plain_job;
@@ -128,7 +128,7 @@ typedef struct nb_cuda_terms {
     const nb_cuda_direct_term *direct; /* [panels][count] */
     int panels; /* number of panels in `direct`; 1: only the panel of the launch */
     nb_cuda_factor_squares F2;
-    nb_cubic_table cubic; /* for the tricubic kernel, like the next members */
+    nb_cubic_table cubic; /* this and the next members are for the tricubic kernel */
     int is_cubic;
     const void *waves; /* sources (cubic_wave of tricubic.cu) */
 } nb_cuda_terms;

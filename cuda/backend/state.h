@@ -46,7 +46,7 @@ typedef struct nb_cuda_products {
     int rows;
     nb_cuda_pieces pieces;
     uint32_t taken;                        /* bit k: piece k is in use */
-    cudaStream_t streams[NB_CUDA_STREAMS]; /* for threads that fetch rows */
+    cudaStream_t streams[NB_CUDA_STREAMS]; /* streams of the threads that fetch rows */
     cudaEvent_t began, ended;
     double seconds;      /* time on the device, summed */
     int64_t download_ns; /* time of downloads, summed over threads */
@@ -123,7 +123,7 @@ struct nb_backend_state {
     const uint8_t *mask_of;
     /* host copies only: kernels get panels and sensors by value */
     nb_cuda_mirror panels, sensors;
-    nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* for launches of several panels */
+    nb_cuda_mirror jobs[NB_CUDA_JOBS]; /* jobs of launches of several panels */
     nb_cuda_jobs_of jobs_of[NB_CUDA_JOBS];
     uint64_t change; /* counts the changes of all host copies except jobs */
     int aimed;       /* 1: `prepared` has the steps of all panels of jobs[NB_JOBS_FAST] */

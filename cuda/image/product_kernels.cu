@@ -148,7 +148,7 @@ void nb_cuda_launch_product(const nb_scene *sc, const float *image,
 /* --- sums of rows: eight threads are the eight lanes of nb_row_sums --- */
 
 typedef struct sums_job {
-    const float *image; /* from the region's first pixel on, like mask */
+    const float *image; /* image and mask begin at the first pixel of the region */
     const uint8_t *mask;
     size_t stride;
     int columns, rows;

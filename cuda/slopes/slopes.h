@@ -47,9 +47,10 @@ typedef struct nb_cuda_fit_job {
     int count, n;    /* count: named parameters; n: parameters and knots */
     double *partial; /* [slices][items] */
     int items, slices;
-    int slice;           /* number of pixels that a block adds up */
-    int begins;          /* 1: set the sums; 0: add to the sums */
-    const double *dloss; /* for a pullback, [end - origin]; NULL: a fit */
+    int slice;  /* number of pixels that a block adds up */
+    int begins; /* 1: set the sums; 0: add to the sums */
+    /* slopes of the loss of a pullback, [end - origin]; NULL: the job is a fit */
+    const double *dloss;
 } nb_cuda_fit_job;
 
 /** Additional data of plain jobs (slope_plain.h). */
@@ -80,7 +81,7 @@ typedef struct nb_cuda_gram_job {
     double sigma;
     float image[2];                  /* photons of NB_PLAIN_IMAGE and NB_PLAIN_ONE */
     double *partial;                 /* [blocks][items] */
-    int items, rounds, blocks, each; /* each: pixels of a lane in a round */
+    int items, rounds, blocks, each; /* `each`: number of pixels of a lane in a round */
 } nb_cuda_gram_job;
 
 enum {
@@ -188,7 +189,8 @@ typedef struct nb_cuda_slope_pass {
     nb_term_tables tables;     /* tables on the host, used if `fast` is 1 */
     /* rows on the host; its member planes is 0 if the job is not plain */
     nb_plain_rows plain;
-    nb_cuda_plain plain_on_device;     /* for kernels: `plain` on the device */
+    /* copy of `plain` with addresses on the device, for kernels */
+    nb_cuda_plain plain_on_device;
     nb_contraction contraction;        /* on the host */
     nb_cuda_slope_job job;             /* on the device */
     const nb_slope_fit *fit;           /* on the device, with the observation; or NULL */

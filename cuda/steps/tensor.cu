@@ -80,7 +80,8 @@ static __device__ __forceinline__ void sum_octets(const tensor_job &p, int first
         for (i = first; i < stop; i++) {
             float weight =
                 WEIGHTED ? __ldg(p.weights + (size_t)i * 8 + (lane >> 2)) : 1.0f;
-            int first_cell = 0; /* for several tables: start of the step's table */
+            /* offset of the step's table, if there are several tables */
+            int first_cell = 0;
             if (TABLE == SEVERAL)
                 first_cell =
                     p.index.offset + __ldg(p.tables + (size_t)i * 8 + (lane >> 2));
@@ -236,7 +237,7 @@ static void submit(nb_cuda_job *render, int part)
 static int equal_weights(const nb_scene *sc)
 {
     int equal = sc->lattice.N[0] > 1 || sc->lattice.N[1] > 1 ||
-                sc->lattice.N[2] > 1; /* so that padding steps add 0 */
+                sc->lattice.N[2] > 1; /* this makes padding steps add 0 */
     for (int i = 0; i < sc->beam.n_sources; i++)
         equal = equal && (float)sc->beam.sources[i].weight == 1.0f;
     return equal;

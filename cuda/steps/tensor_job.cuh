@@ -29,7 +29,7 @@ typedef struct tensor_job {
     double edge_fast, edge_slow; /* edges of a sub-pixel, m */
     nb_shape_form shape;         /* for shapes other than parallelepipeds */
     nb_cuda_many many;
-    nb_cubic_table cubic; /* only for the tricubic kernel, like `waves` */
+    nb_cubic_table cubic; /* `waves` and this member are only for the tricubic kernel */
     /* sources (cubic_wave) for the tricubic kernel, with one more as padding */
     const void *waves;
 } tensor_job;

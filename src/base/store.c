@@ -66,7 +66,8 @@ void nb_key_text(nb_key *key, const char *text)
 
 void nb_key_number(nb_key *key, double number)
 {
-    if (number != number) /* every NaN means unset, so all get one hash */
+    /* every NaN means an unset value, so all NaN get the same hash */
+    if (number != number)
         nb_key_add(key, "unset", 5);
     else
         nb_key_add(key, &number, sizeof number);

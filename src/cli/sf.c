@@ -44,7 +44,8 @@ static int run(void *target, nb_sub_line *line)
     nb_times times;
     nb_error err = {0};
     int to_stdout;
-    nb_status st = check_dumps(&cli->cfg, &to_stdout, &err); /* before any work */
+    /* this check comes before any work */
+    nb_status st = check_dumps(&cli->cfg, &to_stdout, &err);
     FILE *out = to_stdout ? stderr : stdout;
 
     (void)target;

@@ -366,7 +366,7 @@ static void make_pair(const combining *c, size_t i, double F[4])
         k *= exp(-c->B_add * nb_s_squared(p->G, h[0], h[1], h[2]) / 4);
     F[0] = k * (re - y);
     F[1] = k * (im + x);
-    F[2] = k * (re + y); /* for F(-h), P and M are conjugated */
+    F[2] = k * (re + y); /* F(-h) uses the complex conjugates of P and M */
     F[3] = k * (x - im);
 }
 

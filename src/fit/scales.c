@@ -259,8 +259,9 @@ static inline double compare_group(model *m, int k, const int gauss, const int w
 }
 
 enum { INNER = 12 };
-#define INNER_STEP 0.7  /* largest step of u when a scale is found */
-#define INNER_DONE 1e-7 /* after a smaller step of u, the search of the scale ends */
+#define INNER_STEP 0.7 /* largest step of u when a scale is found */
+/* the search of the scale ends after a step of u that is smaller than this */
+#define INNER_DONE 1e-7
 
 /** Find the best scale of a reflection, beginning with the previous scale. Returns the
  * loss plus the prior. */

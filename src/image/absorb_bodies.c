@@ -198,7 +198,7 @@ static int box_nodes(double z, int fine)
 {
     static const struct {
         double z;
-        int fine, rough; /* for 1e-9 and 1e-5 */
+        int fine, rough; /* numbers of points for errors of 1e-9 and of 1e-5 */
     } rule[] = {{0.5, 6, 3}, {1, 6, 4},    {2, 10, 5},   {4, 10, 6},
                 {8, 16, 8},  {12, 16, 10}, {20, 28, 12}, {50, 28, 20}};
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++)

@@ -83,7 +83,7 @@ typedef struct nb_photons {
     const float *pixels;             /* [spixels][fpixels], or NULL if not in memory */
     const nb_image_device *device;   /* device that keeps the image, or NULL */
     nb_backend_state *state;         /* state of the device */
-    const nb_image_kernels *kernels; /* for all steps on the CPU */
+    const nb_image_kernels *kernels; /* kernels of all steps on the CPU */
     int threads;                     /* threads of the CPU; 0: all */
     const nb_hooks *hooks;           /* hooks of the caller, or NULL */
     nb_mix mix;                      /* additions to the scene */

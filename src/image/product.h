@@ -14,7 +14,7 @@ typedef enum nb_stage_kind {
     NB_STAGE_POISSON_COMPAT,
     /* before the counts: times `amount`, which is nb_flicker_factor */
     NB_STAGE_FLICKER,
-    NB_STAGE_DEADTIME, /* before the counts: m exp(-m amount) */
+    NB_STAGE_DEADTIME, /* before the counts, a mean m becomes m exp(-m amount) */
     /* spread of light to other pixels: `shape`, with the width `amount`, m */
     NB_STAGE_SPREAD,
     NB_STAGE_CALIBRATION, /* times 1 + `amount` g, at least 0; g: normal deviate */

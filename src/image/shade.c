@@ -13,7 +13,7 @@
 
 enum {
     BLOCK = 32,   /* edge in pixels of a block that is checked at once */
-    FEW_DARK = 64 /* if fewer than 1 of 64 pixels are dark, a mask does not pay */
+    FEW_DARK = 64 /* a mask saves time only if at least 1 of 64 pixels is dark */
 };
 
 typedef struct shading {

@@ -376,7 +376,8 @@ static nb_factor_box box_of(const nb_factor_sums *sums, const nb_model *model)
         return whole;
     if (nb_list_is_changed(&model->settings) &&
         !(nb_config_is_diffuse(&model->settings.value) &&
-          model->settings.value.default_F != 0) && /* also default_F has diffuse light */
+          /* default_F, too, makes diffuse light */
+          model->settings.value.default_F != 0) &&
         !may_interpolate(&model->settings.value, &model->crystal) &&
         nb_factor_box_voxels(&sums->filled_box) > n / 2)
         return whole;

@@ -88,7 +88,8 @@ static void warn_upstream(const nb_settings *cfg, const nb_geometry *g,
 static void set_pixels(const nb_settings *cfg, nb_panel *panel)
 {
     int square = panel->curved ||
-                 (cfg->value.compat && !cfg->value.detector); /* as in nanoBragg */
+                 /* nanoBragg has this rule */
+                 (cfg->value.compat && !cfg->value.detector);
     double c = square ? 0 : nb_dot(panel->fast, panel->slow);
     panel->point_pixel = cfg->value.point_pixel != 0;
     panel->pixel_area = panel->pixel_fast * panel->pixel_slow * sqrt(1 - c * c);

@@ -52,7 +52,7 @@ void nb_displace(const nb_displacement *moved, int k, const nb_body *body,
 /* --- Sensor materials and their absorption (docs/physics.md, section 16) --- */
 
 typedef struct nb_material {
-    char name[NB_SENSOR_MAX]; /* as typed, without the density, or "" */
+    char name[NB_SENSOR_MAX]; /* name as typed, without the density; may be "" */
     double density;           /* g/cm3 */
     double mu;                /* attenuation, 1/m */
 } nb_material;
@@ -67,7 +67,7 @@ nb_status nb_material_find(const char *text, double wavelength_A, nb_material *o
 /** Position of a detector that flags place, before step 6 of docs/physics.md, section
  * 4. */
 typedef struct nb_placement {
-    nb_vec3 typed_normal; /* before any rotation */
+    nb_vec3 typed_normal; /* typed normal of the detector before any rotation */
     double ratio;         /* close distance over distance, if -distance is typed */
     double close_distance, distance;     /* m */
     double Fbeam, Sbeam, Fclose, Sclose; /* m */

@@ -79,7 +79,8 @@ typedef enum nb_layer_depth {
 /** Places of the panels in the array of an HDF5 file. */
 typedef enum nb_layout {
     NB_LAYOUT_STACK = 0, /* below each other */
-    NB_LAYOUT_FILE       /* as in the geometry file, if they do not overlap there */
+    /* places of the geometry file, if the panels do not overlap there */
+    NB_LAYOUT_FILE
 } nb_layout;
 /** Solid angle of the pixels of a curved detector. */
 typedef enum nb_curved_omega {
@@ -163,7 +164,7 @@ typedef enum nb_png_scale {
      * higher */
     NB_PNG_AUTO = 0,
     NB_PNG_PERCENTILE, /* 0 to a percentile of the positive pixels */
-    NB_PNG_RANGE       /* from the pixel value `low` to `high` */
+    NB_PNG_RANGE       /* greys for pixel values from `low` to `high` */
 } nb_png_scale;
 typedef enum nb_png_show {
     NB_PNG_EXPECTED = 0, /* the expected photons */

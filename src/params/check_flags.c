@@ -304,7 +304,7 @@ static nb_status check_replaced(const nb_config *cfg, const char *file, nb_error
 {
     const nb_param *p = nb_param_first_set(NB_PARAM_REPLACED, cfg);
     if (p && NB_IS(p, detsize_mm[0]) && cfg->detsize_mm[0] == cfg->detsize_mm[1])
-        p = NB_ROW(detsize_mm); /* both sides were typed */
+        p = NB_ROW(detsize_mm); /* -detsize was typed: it sets both sides */
     if (p)
         return nb_fail(err, NB_ERR_INPUT,
                        "-%s contradicts -%s: the file says where the detector is and "

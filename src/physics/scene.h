@@ -106,8 +106,9 @@ typedef struct nb_factor_table {
 } nb_factor_table;
 
 typedef struct nb_factors {
-    nb_factor_table table; /* by value, so that a GPU kernel gets it as a parameter */
-    double dmin;           /* shortest d that scatters, m; 0: no limit */
+    /* stored by value, so that a GPU kernel gets the table as a parameter */
+    nb_factor_table table;
+    double dmin; /* shortest d that scatters, m; 0: no limit */
 } nb_factors;
 
 /** A piece of a table: F from x to the next point. It is a cubic with Newton's divided
@@ -133,8 +134,9 @@ typedef struct nb_amorphous {
     int n;
     const nb_scatterer *materials;
     const nb_table_piece *pieces;
-    const int32_t *buckets; /* for each material n_buckets + 1 indices of pieces, from 0 */
-    uint64_t hash;          /* hash of the tables, without the numbers of molecules */
+    /* n_buckets + 1 indices of pieces for each material; these indices begin at 0 */
+    const int32_t *buckets;
+    uint64_t hash; /* hash of the tables, without the numbers of molecules */
 } nb_amorphous;
 
 typedef struct nb_scene {

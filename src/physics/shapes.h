@@ -38,7 +38,7 @@ typedef enum nb_law {
         "spots of constant intensity with a sharp edge")
 /* clang-format on */
 
-#ifdef __cplusplus /* for templates */
+#ifdef __cplusplus /* templates of C++ need constexpr functions */
 #define NB_SHAPE_HD NB_HD constexpr
 #else
 #define NB_SHAPE_HD NB_HD

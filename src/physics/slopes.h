@@ -14,9 +14,9 @@
 /** F_latt and its slopes. */
 typedef struct nb_lattice_slope {
     double L;
-    double d[3];  /* by h, k, l */
-    double N[3];  /* by the numbers of cells */
-    double fudge; /* by the shape factor */
+    double d[3];  /* slopes by h, k, l */
+    double N[3];  /* slopes by the numbers of cells */
+    double fudge; /* slope by the shape factor */
 } nb_lattice_slope;
 
 /* Limits of pi N d, and of x in S(x), below which the closed forms lose digits. */
@@ -156,7 +156,7 @@ NB_HD nb_lattice_slope nb_lattice_slope_at(const nb_lattice *lattice, const doub
  * nearest entry, or with interpolation the 64 entries around the sample. */
 typedef struct nb_F_slope {
     double F;
-    double d[3];      /* by h, k, l; 0 for the nearest F */
+    double d[3];      /* slopes by h, k, l; 0 if F is that of the nearest reflection */
     int interpolated; /* 0: the nearest F, at `entry`; the weights are not set */
     /* index of F in the table, or of the first of 64 if interpolated; -1 outside the box */
     int64_t entry;

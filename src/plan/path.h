@@ -20,7 +20,8 @@ typedef struct nb_path_notes {
 
 typedef struct nb_path {
     const char *name; /* one word */
-    const char *how;  /* a few words for the user, or NULL if not reported */
+    /* a few words for the report, or NULL if the report does not name the path */
+    const char *how;
     /** True if the path can render the scene within the errors of the precision. Else
      * *why is the reason in a few words. */
     int (*applies)(const nb_plan *plan, const char **why);

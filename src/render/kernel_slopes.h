@@ -54,7 +54,7 @@ NB_INLINE lanes3 lanes_across(lanes3 v, lanes3 d)
 
 /** Rays to one sub-pixel and layer of each pixel. */
 typedef struct flat_ray {
-    rays r;       /* to the depth of the photons that stop in the layer */
+    rays r;       /* rays to the mean depth of the photons that stop in the layer */
     lanes3 front; /* direction to the layer's face */
     vd2 front_inv_r, F, depth, captured; /* 1/m, m, m; captured: a fraction */
     double S;                            /* m */

@@ -79,7 +79,7 @@ typedef struct nb_tile_counts {
 } nb_tile_counts;
 
 typedef struct nb_ray_tile {
-    nb_spot_tile rays; /* its spots and list are not used */
+    nb_spot_tile rays; /* this tile's spots and list are not used */
     const nb_tiles *tiles;
     int block;           /* edge of the first blocks, sub-pixels */
     int only_count;      /* do not calculate terms */

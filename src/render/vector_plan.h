@@ -25,7 +25,7 @@ enum {
 typedef enum nb_fixed_mode {
     NB_FIXED_INDEX,   /* whole N: from the index h in steps of 2^-32 */
     NB_FIXED_FRINGES, /* many cells: from N h in steps of 2^-32, too */
-    NB_FIXED_REAL,    /* like INDEX, for an N that is not whole */
+    NB_FIXED_REAL,    /* like INDEX, but N is not a whole number */
     NB_FIXED_MODES
 } nb_fixed_mode;
 nb_fixed_mode nb_vector_mode(const nb_plan *plan);
@@ -34,7 +34,7 @@ nb_fixed_mode nb_vector_mode(const nb_plan *plan);
 typedef enum nb_vector_sums {
     NB_SUMS_DOUBLE, /* kernel_double.h */
     NB_SUMS_FIXED,  /* kernel_fixed.h */
-    NB_SUMS_SIMPLE  /* like FIXED with one step per pixel: kernel_simple.h */
+    NB_SUMS_SIMPLE  /* like FIXED, for one step per pixel (kernel_simple.h) */
 } nb_vector_sums;
 
 /** Where the kernels get F^2 from. */
@@ -43,7 +43,7 @@ typedef enum nb_f_kind {
     NB_F_CONST,   /* one value for every visible reflection */
     NB_F_BOX,     /* table of all visible reflections; indices need no test */
     NB_F_CLAMPED, /* table of a part; indices outside are moved to its rim of default_F */
-    NB_F_TABLES,  /* like BOX, with a table for each group of sources */
+    NB_F_TABLES,  /* like BOX, but with a table for each group of sources */
     NB_F_TABLES_CLAMPED
 } nb_f_kind;
 
@@ -61,7 +61,7 @@ typedef struct nb_factor_squares {
     nb_index_box box;
     int32_t shift[3]; /* shift[2] is 0 except for TABLES */
     int32_t offset;   /* value of nb_fixed_offset */
-    int32_t mask;     /* for TABLES */
+    int32_t mask;     /* used by TABLES */
 } nb_factor_squares;
 
 static inline int nb_has_tables(int kind)

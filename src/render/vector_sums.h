@@ -8,7 +8,7 @@
 
 /** Which sums the kernels make of a ray. A level includes the levels before it. */
 typedef enum nb_slope_level {
-    NB_SLOPES_IMAGE, /* only the photons */
+    NB_SLOPES_IMAGE, /* no slopes, only the photons */
     NB_SLOPES_H,     /* gradient times index, for cell, misset, rot, lambda */
     NB_SLOPES_N,     /* slopes by the numbers of cells */
     /* by the scattering vector, spindle, mosaic spread, dispersion, shape factor, beam */

@@ -97,7 +97,8 @@ static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
     for (int i = 0; i < 3; i++)
         cfg->N[i] = 1;
     cfg->default_F = 0;
-    cfg->precision = NB_PRECISION_DOUBLE; /* so that the photons of a pixel stay exact */
+    /* double precision keeps the photons of a pixel exact */
+    cfg->precision = NB_PRECISION_DOUBLE;
     cfg->write_noise = 1;
     return nb_text_put(&cfg->device, "cpu", err);
 }

@@ -202,7 +202,8 @@ static nb_status plain_geometry(const nb_frames *f, int k, nb_geometry *g, nb_er
     nb_status st;
     *g = f->sim->model.geometry;
     if (!f->vary.n && !f->stream.images && !(f->series->jitter_beam_mm > 0))
-        return NB_OK; /* only the flags above move the detector of a frame */
+        /* without these flags all frames have the same geometry */
+        return NB_OK;
     st = nb_frames_plain_config(f, k, &cfg, err);
     NB_TRY(nb_sim_check_record(f->sim, &cfg, NULL, &cfg, &s, err));
     *g = s.geometry;

@@ -176,7 +176,7 @@ nb_status nb_series_draws(const nb_config *cfg, const nb_series *series,
     nb_config plain = *cfg; /* shares its texts with *cfg */
     nb_status st;
     NB_FORWARD(nb_series_check_files(cfg, series, err));
-    plain.draws_file = nb_no_text; /* this function writes the file */
+    plain.draws_file = nb_no_text; /* this function writes the file itself */
     if ((cfg->cell_count || cfg->mat_file[0]) && !cfg->hkl_file[0] &&
         !cfg->dump_file[0] && !nb_config_has_factor_file(cfg) && !NB_GIVEN(cfg, default_F))
         plain.default_F = 0; /* no draw depends on F */

@@ -95,8 +95,8 @@ typedef struct nb_building {
     int64_t seed;
     const nb_displacement *moved; /* displacement, or NULL */
     const nb_hooks *hooks;
-    int twin_part;        /* as in nb_model_inputs */
-    const nb_model *like; /* as in nb_model_damage_tables, or NULL */
+    int twin_part;        /* same meaning as in nb_model_inputs */
+    const nb_model *like; /* the parameter `like` of nb_model_damage_tables, or NULL */
     nb_asker *asker;
 } nb_building;
 /** Build the model with its tables of F, and add their time to *seconds.  *model is

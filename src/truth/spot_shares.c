@@ -23,7 +23,7 @@ typedef struct share {
 
 /** A pixel of the tile. */
 typedef struct tile_pixel {
-    double photons, least, background; /* as nb_spot_shares.photons */
+    double photons, least, background; /* same meaning as nb_spot_shares.photons */
     double sums[NB_SUMS];              /* sums of the current reflection */
     size_t shares;                     /* index of the next share in the sorted list */
 } tile_pixel;

@@ -152,7 +152,8 @@ static const struct {
     {.name = "skew-normal-layers", /* a normal that is oblique to the rows */
      .words = "-detpixels 41 -odet_vector 0.8 0 0.6 -pixel 2 -detector_thick 900 "
               "-detector_abs 300 -detector_thicksteps 3" OTHER},
-    {.name = "curved-to-90-degrees", /* to 90 degrees on each side; exact solid angles */
+    /* the detector extends to 90 degrees on each side; solid angles are exact */
+    {.name = "curved-to-90-degrees",
      .words = "-N 4 -detpixels 41 -curved_det -curved_omega exact -oversample_omega "
               "-oversample 2 -pixel 7.66 -detector_thick 900 -detector_abs 300 "
               "-detector_thicksteps 3" OTHER},

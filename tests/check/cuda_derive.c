@@ -24,7 +24,7 @@ typedef struct answer {
     double *planes; /* [count][PIXELS] */
     float image[PIXELS];
     double *gradient, *fit; /* [count]; loss, slopes, matrix by count + KNOTS variables */
-    double *even;           /* as fit, without knots, over an even background */
+    double *even;           /* like fit, but without knots and over an even background */
 } answer;
 
 static void stop(const char *what)

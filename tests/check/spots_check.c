@@ -414,7 +414,8 @@ static void cruel_cases(session *ss)
         }
 }
 
-enum { ENOUGH_PICTURES = 30 }; /* of this number, one or more must be accepted */
+/* if so many images are made, at least one must be accepted */
+enum { ENOUGH_PICTURES = 30 };
 
 static void summarise(session *ss, const char *group)
 {

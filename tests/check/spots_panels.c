@@ -15,8 +15,8 @@ typedef struct piece {
                         * beam; degrees */
     double turn, tilt; /* rotations about this direction, then about fast; degrees */
     double skew;       /* slow leans towards fast; degrees */
-    double distance;   /* of the panel's middle, mm */
-    double shift[2];   /* of the panel's middle along its edges, mm */
+    double distance;   /* distance of the panel's middle, in mm */
+    double shift[2];   /* shift of the panel's middle along its edges, in mm */
     double pixel[2];   /* mm */
     int size[2];
     double thick, depth; /* sensor and its attenuation depth, um */

@@ -83,7 +83,7 @@ def parts_are_kept(h5py):
     flags = [*LOUD, "-frames", 60, "-oversample", 6, "-truth", "spots", "-truth_min", "1e4", "-gauss_xtal", "-threads", 2]
     began = time.time()
     run(*flags, "-hdf5", "p_master.h5")
-    part = (time.time() - began) / 4  # of the time of the series, on a busy machine, too
+    part = (time.time() - began) / 4  # a quarter of the time of the series; longer on a busy machine
     whole, stops = contents(h5py, "p_master.h5"), []
     for stop in (["-time_limit", max(1, part)], signal.SIGUSR1, signal.SIGINT, signal.SIGKILL):
         words = [PROGRAM, *map(str, flags), "-hdf5", "q_master.h5", "-resume"]

@@ -157,7 +157,7 @@ def one_run(job):
 
 def hash_program(program, table, rooms, device, jobs):
     with tempfile.TemporaryDirectory(prefix="frozen-") as work:
-        shutil.copy(program, os.path.join(work, "nanobragg"))  # both programs have one name
+        shutil.copy(program, os.path.join(work, "nanobragg"))  # both programs get the same name
         fixtures = os.path.join(work, "fixtures")
         script = f'. ./fixtures.sh; make_fixtures "{fixtures}" && printf "%s\\n%s\\n" "$X" "$NOFILES"'
         said = subprocess.run(["bash", "-c", script], cwd=CLI, text=True, capture_output=True, check=True,

@@ -235,7 +235,7 @@ def test_io_003_dump(tmp_path):
 @pytest.mark.parametrize("text", [
     "# comment\n 0 1 0 50 # trailing\n\n\t0\t0 1 20\r\n0 -1 0 70\r\n", "0 1 0 50 0.5\n0 0 1 20 0.1\n0 -1 0 70 1",
     "0 1 0 50 0.5 180\n0 0 1 20 0.1 0\n0 -1 0 7e1 1 12.5\n",
-    "0 1 0 1\n0 0 1 20\n0 -1 0 70\n0 1 0 50\n",  # of two rows the last is used
+    "0 1 0 1\n0 0 1 20\n0 -1 0 70\n0 1 0 50\n",  # of two rows of one reflection the last is used
     "0.0 1.0 0 50\n0 0 1e0 20\n! comment\n0 -1 0 70\n"])
 def test_io_004_variants_of_a_list(text, tmp_path):
     (tmp_path / "a.hkl").write_text(text)

@@ -62,7 +62,7 @@ def test_block_of_torch_runs(tmp_path, monkeypatch):
     autograd = importlib.import_module("torch").autograd
     if not hasattr(autograd, "set_multithreading_enabled"):  # torch before 2.0
         monkeypatch.setattr(autograd, "set_multithreading_enabled", contextlib.nullcontext, raising=False)
-    monkeypatch.setattr(__import__("builtins"), "nanobragg", nanobragg, raising=False)  # as imported by earlier blocks
+    monkeypatch.setattr(__import__("builtins"), "nanobragg", nanobragg, raising=False)  # nanobragg, as if an earlier block had imported it
     blocks, names = run_blocks("python.md", tmp_path, monkeypatch, "python torch")
     assert blocks == text.count("```python torch") == 5
     assert [pictures.shape for pictures, _ in names["batches"]] == [(4, 64, 64)] * 2 and names["batches"][0][0].max() > 40

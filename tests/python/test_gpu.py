@@ -109,7 +109,7 @@ def test_work_that_is_queued_sees_its_image():
         tensor = torch.from_dlpack(sim.render(where="device"))
         for _ in range(4):
             burden = burden @ burden / 64
-        sums.append(tensor.double().sum())  # its kernel waits for the products
+        sums.append(tensor.double().sum())  # the kernel of this sum waits for the products
         del tensor
     for step in range(8):
         sim.set(misset=(10 + step, 20, 30))

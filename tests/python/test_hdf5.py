@@ -119,7 +119,7 @@ def test_virtual_sets(tmp_path):
         put(tmp_path / f"{name}.h5", data=np.full((2, EDGE, EDGE), [[[value]], [[value + 1]]], "u2"))
     path = virtual(tmp_path / "a.h5", "first.h5", "second.h5", "third.h5")
     assert [nanobragg.read_image(path, frame=k)[0, 0] for k in range(4)] == [10, 20, 11, 21]
-    other = virtual(tmp_path / "b.h5", "first.h5", "second.h5", "a.h5")  # its source a.h5 is virtual too
+    other = virtual(tmp_path / "b.h5", "first.h5", "second.h5", "a.h5")  # the source a.h5 of this file is virtual too
     assert [nanobragg.read_image(other, frame=k)[0, 0] for k in (4, 5)] == [10, 20]
     (tmp_path / "third.h5").unlink()
     assert nanobragg.read_image(path, frame=0)[0, 0] == 10

@@ -16,7 +16,7 @@ typedef struct nb_cut {
     nb_scene scene; /* points to panels, mask and arrays of the uncut scene */
     nb_panel panels[NB_CUT_PANELS];
     uint8_t *mask;                   /* owned; may be NULL */
-    nb_region places[NB_CUT_PANELS]; /* of each panel, in the uncut panel */
+    nb_region places[NB_CUT_PANELS]; /* part of the uncut panel that becomes each panel */
 } nb_cut;
 
 /** Rounds a panel's geometry to few binary digits. The origins of its parts are then

@@ -205,7 +205,7 @@ UNIT_TEST(one_bad_pixel_hides_nothing)
     nb_error err = {0};
     int coloured = 0;
     for (int i = 0; i < SIZE * SIZE; i++)
-        a[i] = (float)(i % 7) - 3; /* from -3 to 3 */
+        a[i] = (float)(i % 7) - 3; /* values from -3 to 3 */
     a[5050] = 1e9f;
     assert_int_equal(nb_draw_sheet(&p, &c, &err), NB_OK);
     for (int y = 60; y < 300; y++)

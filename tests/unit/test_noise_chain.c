@@ -167,7 +167,7 @@ UNIT_TEST(largest_values)
 {
     static const struct {
         nb_pixel_type type;
-        double trusted; /* of the type */
+        double trusted; /* largest value of the type */
     } types[] = {{NB_PIXEL_U16, 65534}, {NB_PIXEL_I16, 32766}, {NB_PIXEL_I32, 2147483645}};
     detector d = {0};
     put_panel(&d, 3, 1, 1e-4);

@@ -47,7 +47,7 @@ typedef struct watcher {
 static int watch(void *user, const nb_series_progress *p)
 {
     watcher *w = user;
-    assert_int_equal(p->done, w->last + 1); /* each frame once, in order */
+    assert_int_equal(p->done, w->last + 1); /* each frame is reported once, in order */
     w->last = p->done;
     w->calls++;
     return p->done == w->stop_at;

@@ -242,7 +242,7 @@ typedef struct shots {
 
 static void add_shot(const nb_spectrum *s, int k, shots *sum)
 {
-    const int from = s->n / 3, to = s->n * 3 / 5; /* to + LAGS is below n */
+    const int from = s->n / 3, to = s->n * 3 / 5; /* to + LAGS must be below n */
     sum->W[k] = s->factor;
     for (int i = 0; i < s->n; i++) {
         const double photons = s->weight[i] * s->factor;

@@ -13,7 +13,7 @@ typedef struct nb_image_meta {
     double pixel_mm;
     double distance_mm, close_distance_mm;
     double wavelength_A;
-    double Xbeam_mm, Ybeam_mm; /* as typed, in the meaning of the convention */
+    double Xbeam_mm, Ybeam_mm; /* as typed; the convention defines their meaning */
     double Fbeam_mm,
         Sbeam_mm; /* beam spot along fast, slow from the outer corner of pixel (0,0) */
     double detsize_f_mm, detsize_s_mm;
@@ -55,7 +55,7 @@ typedef struct nb_said_geometry {
 typedef enum nb_header_kind {
     NB_HEADER_NONE = 0,
     NB_HEADER_SIMPLE, /* beam centre and distance (SMV) */
-    NB_HEADER_FULL    /* also vectors, if the geometry needs vectors (CBF) */
+    NB_HEADER_FULL    /* with vectors too, if the geometry needs vectors (CBF) */
 } nb_header_kind;
 
 #endif

@@ -44,7 +44,7 @@ typedef struct nb_hdf5_frame {
     /* lab; outer corner of the first pixel, and unit vectors, as in nb_image_meta */
     double pix0_mm[3], fast_axis[3], slow_axis[3], beam[3], spindle[3], polar_axis[3];
     int64_t seed;
-    nb_hdf5_list list; /* if layout.reflections is not 0 */
+    nb_hdf5_list list; /* used if layout.reflections is not 0 */
     nb_hdf5_facts facts;
 } nb_hdf5_frame;
 
@@ -84,7 +84,7 @@ typedef struct nb_hdf5_packed {
     const void *chunk;
     size_t bytes;
     const nb_hdf5_frame *truth;
-    const nb_reflections *list; /* if layout.reflections is not 0 */
+    const nb_reflections *list; /* used if layout.reflections is not 0 */
 } nb_hdf5_packed;
 
 /** Append the next frame. If the disk is full (NB_ERR_IO), earlier frames stay. */
@@ -135,10 +135,11 @@ typedef struct nb_hdf5_panels {
 
 /** A crystal of a frame. */
 typedef struct nb_hdf5_crystal {
-    int32_t frame, crystal, twin; /* from 0: crystal of the frame, domain of the twin */
-    double part;                  /* fraction of the crystal with this lattice */
-    double A[9], misset[3];       /* as in nb_hdf5_frame */
-    double N[3], cell[6];         /* cell: A, deg */
+    /* crystal of the frame and domain of the twin, counted from 0 */
+    int32_t frame, crystal, twin;
+    double part;            /* fraction of the crystal with this lattice */
+    double A[9], misset[3]; /* as in nb_hdf5_frame */
+    double N[3], cell[6];   /* cell: A, deg */
     double blocks, mosaic_deg, B_added, F_scale;
     char file[256]; /* file of the structure factors, or "" */
 } nb_hdf5_crystal;

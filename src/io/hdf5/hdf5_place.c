@@ -306,7 +306,7 @@ static void whole(const nb_hdf5_frame *frame, const nb_hdf5_rows *rows, void *ou
 /** Parts of the truth that are written together. */
 enum {
     LAB = 1,
-    PANEL = 2, /* for a detector without a file */
+    PANEL = 2, /* written for a detector without a file */
     MATRICES = 4,
     NUMBERS = 8,
     DAMAGE = 16,

@@ -10,7 +10,7 @@
 
 /* The functions of libtiff that nanobragg calls. */
 /* clang-format off */
-#if TIFFLIB_VERSION >= 20221213 /* from version 4.5 on */
+#if TIFFLIB_VERSION >= 20221213 /* libtiff has this function from version 4.5 on */
 #define NB_TIFF_OPENING(X) \
     X(TIFFClientOpenExt) X(TIFFOpenOptionsAlloc) X(TIFFOpenOptionsFree) \
     X(TIFFOpenOptionsSetErrorHandlerExtR) X(TIFFOpenOptionsSetWarningHandlerExtR)

@@ -128,7 +128,7 @@ nb_status nb_slopes_write(const char *path, const nb_slope_file *file, nb_error 
 #define NB_FORMATS(X) X(smv) X(cbf) X(tiff) X(png) X(float)
 
 typedef struct nb_format {
-    const char *name;       /* as in messages */
+    const char *name;       /* name of the file in messages */
     const char *extensions; /* ".tif .tiff"; messages print the first */
     /* writer; if its pixels have 8 bits, it gets the picture of -pngfile */
     const nb_writer *writer;

@@ -31,7 +31,7 @@ typedef struct nb_symmetry {
 
 typedef struct nb_atom {
     double r[3];      /* A, Cartesian; NB_STRUCTURE_SMALL: fractional */
-    double occupancy; /* as written; 1 if blank */
+    double occupancy; /* as written in the file; 1 if the field is blank */
     double B;         /* A^2; 0 if blank */
     /* elements 11 22 33 12 13 23 in A^2; Cartesian, or for NB_STRUCTURE_SMALL on the axes
      * a*_i */
@@ -83,7 +83,7 @@ typedef struct nb_structure {
 /** One column of a reflection file. */
 typedef struct nb_column {
     char label[40];
-    char type;    /* as in MTZ: F G J K D P; other types give no F */
+    char type;    /* type as in MTZ: F G J K D P; columns of other types give no F */
     float *value; /* [count], owned; NaN: missing */
     double cell[6],
         wavelength; /* A, deg: data set of the column (MTZ); 0: values of the file */

@@ -51,7 +51,7 @@ nb_status nb_file_cell_check(double cell[6], const char *name, nb_error *err);
 typedef struct nb_cif_column {
     const char *tag;
     int block;
-    long line;          /* where the item or its loop begins */
+    long line;          /* number of the line where the item or its loop begins */
     size_t rows, width; /* value of row i: value[i * width]; NULL for '?' and '.' */
     const char *const *value;
 } nb_cif_column;

@@ -14,7 +14,7 @@ PAGE_BYTES = 9600000  # approximate size of the pixels of a page
 
 def made(name, write):
     """Return the bytes of the file that write(path) makes."""
-    import tempfile  # it takes milliseconds to load
+    import tempfile  # imported here, because loading this module takes milliseconds
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name)

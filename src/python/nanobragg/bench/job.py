@@ -39,7 +39,7 @@ class Job:
     osc: float = 0
     frames: int = 0  # frames of a series
     reports: bool = False  # the process prints its stages as JSON
-    row: int = 0  # only these rows; rows 0: all
+    row: int = 0  # first row and number of rows to render; rows 0: all rows
     rows: int = 0
 
     def but(self, **changes):

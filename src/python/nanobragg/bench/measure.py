@@ -162,7 +162,7 @@ class Bench:
         out = np.empty(sim.shape, dtype=np.float32)
 
         def once(**where):
-            out.fill(np.nan)  # so that pixels are seen that a render does not write
+            out.fill(np.nan)  # NaN shows pixels that a render does not write
             image, seconds = gate.timed(sim.render, **where)
             self.judge(p, "in this process", reference, image)
             return seconds

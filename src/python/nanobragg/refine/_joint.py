@@ -98,7 +98,7 @@ class Jointly:
         """Keep the pixels of a fit and fold its rotation; returns x."""
         misset = fit.fold()
         x = self.names.space.start(fit.radial.levels, fit.parameters)
-        for i, name in enumerate(self.names.space.leads[:self.names.common]):  # so that all pictures have the same bits
+        for i, name in enumerate(self.names.space.leads[:self.names.common]):  # one value for all pictures, with the same bits
             if name not in ROTATIONS:
                 x[i] = common[i]
         self.kept[k] = Kept(fit, misset)
