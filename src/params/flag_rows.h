@@ -231,7 +231,7 @@ MEMBER(int wavelengths, "wavelengths", NULL, WHOLE(PIXELS, wavelengths), WITHIN(
     .fallback = "half a reflection's width apart",
     .help = "wavelengths of -spectrum; of each colour, or of the line and its background")
 MEMBER(nb_text spectrum_out, "spectrumout", NULL, PATH(OUTPUT, spectrum_out),
-    .help = "write wavelengths and weights of -spectrum, a line for -spectra; .png: a picture")
+    .help = "write wavelengths and weights of -spectrum, a line for -spectra")
 #undef GROUP
 #define GROUP "Spindle", NONE
 MEMBER(double phi_deg, "phi", NULL, NUMBER(PIXELS | VARIES, phi_deg), ANY, .value = "angle", .unit = "deg", .fallback = "0",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/** Pictures for people: a canvas with text, images as greys or colours, graphs, panels as
- * one picture, and two images with their difference. */
+/** Pictures for people: a canvas with text, images as greys or colours, panels as one
+ * picture, and two images with their difference. */
 #ifndef NB_PICTURE_PICTURE_H
 #define NB_PICTURE_PICTURE_H
 
@@ -11,7 +11,7 @@
 
 /* --- A canvas of 8-bit red, green and blue, and colours --- */
 
-/* A 5 x 7 dot font of letters, digits and a few signs. */
+/* A 5 x 7 dot font of digits, a few letters and signs. */
 
 #define NB_GLYPH_WIDTH 5
 #define NB_GLYPH_HEIGHT 7
@@ -36,8 +36,8 @@ nb_status nb_canvas_create(nb_canvas *canvas, int width, int height, nb_rgb colo
  * canvas. */
 void nb_canvas_fill(nb_canvas *canvas, int x, int y, int width, int height, nb_rgb colour);
 
-/** Draw text of letters, digits and + - . , : ; = % / ( ) in a 5 x 7 font, each dot size
- * x size pixels; other signs are blank. x, y: upper left corner. */
+/** Draw text in the font of canvas.c, each dot size x size pixels; signs that it lacks are
+ * blank. x, y: upper left corner. */
 void nb_canvas_text(nb_canvas *canvas, int x, int y, int size, nb_rgb colour,
                     const char *text);
 
@@ -129,27 +129,6 @@ nb_status nb_preview(const float *image, int fast, int slow,
  * borrows *panel (rings) and *pixels, which the caller frees; else *pixels is NULL.
  * Errors: NB_ERR_NOMEM. */
 nb_status nb_shrink(nb_picture_job *job, nb_panel *panel, float **pixels, nb_error *err);
-
-/* --- A graph: axes with numbers, lines, bars --- */
-
-/** A graph. Values outside of the axes are drawn at the ends. */
-typedef struct nb_graph {
-    int width, height;     /* size of the canvas, pixels */
-    nb_canvas canvas;      /* owned pixels: nb_free */
-    double x0, x1, y0, y1; /* limits of the axes */
-} nb_graph;
-
-/** Words of a graph: title and names of the axes. */
-typedef struct nb_graph_words {
-    const char *title, *x, *y;
-} nb_graph_words;
-
-/** Make an empty graph of g->width x g->height pixels; x, y: limits. NB_ERR_NOMEM. */
-nb_status nb_graph_create(nb_graph *g, const double x[2], const double y[2],
-                          const nb_graph_words *words, nb_error *err);
-void nb_graph_line(nb_graph *g, double x0, double y0, double x1, double y1, nb_rgb colour);
-/** Draw a bar from the lower end of the axis to y. */
-void nb_graph_bar(nb_graph *g, double x0, double x1, double y, nb_rgb colour);
 
 /* --- Panels of a detector as one picture --- */
 

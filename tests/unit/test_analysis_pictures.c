@@ -94,15 +94,13 @@ static int marked_pixels(const nb_canvas *c)
 
 UNIT_TEST(text_stays_inside)
 {
-    static const char all[] =
-        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz;+-.,=%/():";
+    static const char all[] = "0123456789ABaefgilmnrstx+-. ";
     const nb_rgb white = {255, 255, 255}, black = {0, 0, 0};
     nb_canvas c;
     nb_error err = {0};
     for (const char *p = all; *p; p++)
         for (const char *q = p + 1; *q; q++) /* all glyphs differ */
             assert_true(memcmp(nb_glyph(*p), nb_glyph(*q), NB_GLYPH_HEIGHT) != 0);
-    assert_true(memcmp(nb_glyph('a'), nb_glyph('A'), NB_GLYPH_HEIGHT) != 0);
     assert_int_equal(nb_canvas_create(&c, 20, 10, white, &err), NB_OK);
     nb_canvas_text(&c, -3, -2, 2, black, "8-8");
     nb_canvas_text(&c, 15, 7, 3, black, "8-8");
