@@ -16,6 +16,8 @@ const char *nb_term_refuse(const nb_plan *plan, const nb_slope_job *job)
     const char *reason = nb_slopes_need_double(plan, job);
     if (reason)
         return reason;
+    if (job->sums & NB_SLOPE_MOSAIC && job->n_turns > 1)
+        return "slopes by a mosaic tensor are wanted";
     if (plan->cells > NB_TERM_CELLS_MAX)
         return "the crystal is too large for 32-bit fractions";
     if (!(plan->index < NB_FIXED_INDICES))
@@ -298,7 +300,7 @@ static void weigh_one(const nb_slope_job *job, const nb_term_tables *t,
             by->wave + (t->spectrum ? by->spectrum * (double)t->sources[0].spectrum : 0);
     add_turn(t, job->spindle, by->phi + by->osc * (double)t->orientations[0].place, index);
     if (t->turns)
-        add_turn(t, job->turns[0], by->mosaic, index);
+        add_turn(t, job->turns[0], by->mosaic[0], index);
     for (int i = 0; i < 9; i++)
         w[NB_PLAIN_INDEX + i / 3 * 4 + i % 3] =
             (float)(unit * (double)t->lift[i / 3] * index[i]);
@@ -329,7 +331,7 @@ static void weigh(const nb_slope_job *job, const nb_term_tables *t, const nb_tan
         w[NB_PLAIN_INDEX + i / 3 * 4 + i % 3] =
             (float)(slope * (by->index[i] - (i % 4 == 0 ? by->wave : 0)));
     w[NB_PLAIN_SPECTRUM] = (float)(-slope * by->spectrum);
-    w[NB_PLAIN_MOSAIC] = (float)(slope * by->mosaic);
+    w[NB_PLAIN_MOSAIC] = (float)(slope * by->mosaic[0]);
     w[NB_PLAIN_PHI] = (float)(slope * by->phi);
     w[NB_PLAIN_OSC] = (float)(slope * by->osc);
 }

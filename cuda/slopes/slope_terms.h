@@ -356,7 +356,7 @@ NB_HD_CALL void nb_term_join(const nb_term_run run, int level, nb_slope_sums *to
     if (level < NB_TERMS_ALL)
         return;
     to->ray = nb_add(to->ray, nb_v3(run.ray[0], run.ray[1], run.ray[2]));
-    to->mosaic += run.mosaic;
+    to->mosaic[0] += run.mosaic;
     to->phi += run.phi;
     to->osc += run.osc;
     to->spectrum += run.spectrum;
@@ -380,7 +380,7 @@ NB_TERM void nb_term_finish(const nb_term_tables *t, const nb_scene *sc, nb_slop
     for (i = 0; i < 3; i++)
         to->cells[i] *= unit * t->inverse[i];
     to->ray = nb_scale(-slope, to->ray);
-    to->mosaic *= -slope;
+    to->mosaic[0] *= -slope;
     to->phi *= -slope;
     to->osc *= -slope;
     to->fudge *= -unit / t->width;

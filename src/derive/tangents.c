@@ -65,6 +65,23 @@ static void move_footprint(const nb_subject *of, int axis, nb_tangent *t)
     t->footprint[1] = nb_scale(-nb_norm(fp->b) * NB_DEG, a);
 }
 
+/** Tangent by the spread (deg) or by a number of the tensor (deg^2). A factor of the
+ * spread changes each number of the tensor by twice its value. */
+static void move_mosaic(const nb_subject *of, const nb_variable_name *v,
+                        const nb_slope_job *job, nb_tangent *t)
+{
+    const double *C = of->cfg->value.mosaic_tensor_deg2,
+                 spread = of->model->mosaic.spread, square = NB_DEG * NB_DEG / spread;
+    if (!job->turns)
+        return;
+    if (v->kind == NB_VAR_TENSOR)
+        t->mosaic[v->axis] = square;
+    else if (job->n_turns == 1)
+        t->mosaic[0] = NB_DEG;
+    for (int i = 0; v->kind == NB_VAR_MOSAIC && job->n_turns > 1 && i < NB_TURNS; i++)
+        t->mosaic[i] = square * 2 * C[i] * NB_DEG / spread;
+}
+
 static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
                              nb_slope_job *job, nb_tangent *t, nb_error *err)
 {
@@ -73,7 +90,8 @@ static nb_status set_tangent(const nb_subject *of, const nb_variable_name *v,
     t->entry = -1;
     switch (v->kind) {
     case NB_VAR_MOSAIC:
-        t->mosaic = job->turns ? NB_DEG : 0;
+    case NB_VAR_TENSOR:
+        move_mosaic(of, v, job, t);
         return NB_OK;
     case NB_VAR_PHI:
         t->phi = NB_DEG;
@@ -131,19 +149,26 @@ static nb_status make_turns(const nb_subject *of, nb_slope_job *job, nb_error *e
     const nb_model *m = of->model;
     const nb_lattice *lattice = &m->scene.lattice;
     const int n = lattice->n_domains;
+    const size_t all = (size_t)lattice->n_orientations;
     nb_vec3 *rates;
     if (n == 1 || !(m->mosaic.spread > 0))
         return NB_OK;
     rates = nb_alloc((size_t)n, sizeof *rates, "mosaic domains", err);
-    job->turns = nb_alloc((size_t)lattice->n_orientations, sizeof *job->turns,
-                          "mosaic domains", err);
-    if (rates && job->turns)
-        nb_mosaic_growth(&m->mosaic, n, rates);
-    for (int i = 0; rates && job->turns && i < lattice->n_phi; i++) {
-        double phi = m->phi0 + (m->phi_range > 0 ? (i + 0.5) * m->phi_step : 0);
-        for (int j = 0; j < n; j++)
-            job->turns[(size_t)i * n + j] =
-                nb_rotate_about(rates[j], m->geometry.spindle, phi);
+    job->turns =
+        nb_alloc(all * (size_t)job->n_turns, sizeof *job->turns, "mosaic domains", err);
+    for (int k = 0; rates && job->turns && k < job->n_turns; k++) {
+        if (job->n_turns == 1)
+            nb_mosaic_growth(&m->mosaic, n, rates);
+        else
+            nb_mosaic_tensor_rates(&m->mosaic, k, n, rates);
+        for (int i = 0; i < lattice->n_orientations; i++) {
+            const int step = i / n;
+            const double phi =
+                m->phi0 + (m->phi_range > 0 ? (step + 0.5) * m->phi_step : 0);
+            job->turns[k * all + (size_t)i] =
+                nb_scale(job->n_turns == 1 ? 1 : m->mosaic.spread,
+                         nb_rotate_about(rates[i % n], m->geometry.spindle, phi));
+        }
     }
     nb_free(rates);
     return rates && job->turns ? NB_OK : NB_ERR_NOMEM;
@@ -210,9 +235,15 @@ nb_status nb_slope_job_build(const nb_subject *of, const nb_variable_name *names
     job->entries = nb_alloc(n, sizeof *job->entries, "parameters", err);
     if (!job->tangents || !job->entries)
         return NB_ERR_NOMEM;
-    for (int i = 0; i < count; i++)
+    job->n_turns = 1;
+    for (int i = 0; i < count; i++) {
         job->sums |= names[i].sums;
-    if (job->sums & NB_SLOPE_MOSAIC)
+        if (names[i].kind == NB_VAR_TENSOR && !st)
+            st = nb_variable_check(of, &names[i], err);
+        if (names[i].kind == NB_VAR_TENSOR)
+            job->n_turns = NB_TURNS;
+    }
+    if (!st && job->sums & NB_SLOPE_MOSAIC)
         st = make_turns(of, job, err);
     if (!st && job->sums & NB_SLOPE_WAVE)
         st = make_spectrum(of, job, err);
@@ -249,6 +280,7 @@ const char *nb_variable_stands_still(const nb_subject *of, const nb_variable_nam
     const nb_scene *sc = &m->scene;
     switch (v->kind) {
     case NB_VAR_MOSAIC:
+    case NB_VAR_TENSOR:
         return sc->lattice.n_domains > 1 ? NULL : "there is one mosaic domain (-mosaic)";
     case NB_VAR_OSC:
         return m->phi_range > 0 ? NULL : "it is a still (-osc)";

@@ -186,6 +186,24 @@ static nb_status check_divergence(const nb_subject *of, const nb_variable_name *
                : NB_OK;
 }
 
+/** Refuse a tensor without a start value, or one that is only semidefinite: its root has
+ * no slope. */
+static nb_status check_tensor(const nb_subject *of, const nb_variable_name *v,
+                              nb_error *err)
+{
+    const double(*root)[3] = of->model->mosaic.root;
+    if (!nb_is_typed(of->cfg, v->member))
+        return nb_fail(err, NB_ERR_INPUT,
+                       "%s: type a start value, -mosaic_tensor xx yy zz xy xz yz",
+                       v->name);
+    return root[0][0] > 0 && root[1][1] > 0 && root[2][2] > 0
+               ? NB_OK
+               : nb_fail(err, NB_ERR_INPUT,
+                         "%s: -mosaic_tensor has an axis without rotations; raise xx, yy "
+                         "or zz",
+                         v->name);
+}
+
 static nb_status check_kind(const nb_subject *of, const nb_variable_name *v, nb_error *err)
 {
     switch (v->kind) {
@@ -200,6 +218,8 @@ static nb_status check_kind(const nb_subject *of, const nb_variable_name *v, nb_
                    : nb_fail(err, NB_ERR_INPUT,
                              "%s: type a start value, -footprint gauss:a:b:angle",
                              v->name);
+    case NB_VAR_TENSOR:
+        return check_tensor(of, v, err);
     case NB_VAR_F:
         return check_F(of, v, err);
     case NB_VAR_DIVERGENCE:

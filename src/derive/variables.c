@@ -40,6 +40,12 @@ static const row rows[] = {
 {"N_b", "N", NB_VAR_CELLS, 1, "cells", "-Nb", "the size of the crystal along b", NB_SLOPE_CELLS, 0},
 {"N_c", "N", NB_VAR_CELLS, 2, "cells", "-Nc", "the size of the crystal along c", NB_SLOPE_CELLS, 0},
 {"mosaic", NULL, NB_VAR_MOSAIC, 0, "deg", "-mosaic", "the mosaic spread, the domains' draws held", NB_SLOPE_MOSAIC, 0},
+{"mosaic_xx", "mosaic_tensor", NB_VAR_TENSOR, 0, "deg^2", "-mosaic_tensor", "the covariance of the domains, their draws held", NB_SLOPE_MOSAIC, 0},
+{"mosaic_yy", "mosaic_tensor", NB_VAR_TENSOR, 1, "deg^2", "-mosaic_tensor", "the covariance of the domains, their draws held", NB_SLOPE_MOSAIC, 0},
+{"mosaic_zz", "mosaic_tensor", NB_VAR_TENSOR, 2, "deg^2", "-mosaic_tensor", "the covariance of the domains, their draws held", NB_SLOPE_MOSAIC, 0},
+{"mosaic_xy", "mosaic_tensor", NB_VAR_TENSOR, 3, "deg^2", "-mosaic_tensor", "the covariance of the domains, their draws held", NB_SLOPE_MOSAIC, 0},
+{"mosaic_xz", "mosaic_tensor", NB_VAR_TENSOR, 4, "deg^2", "-mosaic_tensor", "the covariance of the domains, their draws held", NB_SLOPE_MOSAIC, 0},
+{"mosaic_yz", "mosaic_tensor", NB_VAR_TENSOR, 5, "deg^2", "-mosaic_tensor", "the covariance of the domains, their draws held", NB_SLOPE_MOSAIC, 0},
 {"phi", NULL, NB_VAR_PHI, 0, "deg", "-phi", "the start of the oscillation", NB_SLOPE_SPINDLE, 0},
 {"osc", NULL, NB_VAR_OSC, 0, "deg", "-osc", "the width of the oscillation", NB_SLOPE_SPINDLE, 0},
 {"lambda", NULL, NB_VAR_LAMBDA, 0, "A", "-lambda", "all wavelengths, by one factor", NB_SLOPE_WAVE, 0},
@@ -194,6 +200,8 @@ static nb_status fill(const nb_subject *of, const row *r, const char *at,
     out->moves = r->moves;
     out->sums = r->sums;
     out->member = r->flag[0] ? nb_param_find(r->flag + 1)->offset : 0;
+    if (r->kind == NB_VAR_TENSOR)
+        out->member += (size_t)r->axis * sizeof(double);
     snprintf(out->name, sizeof out->name, "%s%s", r->name, at);
     if (!*at)
         return NB_OK;

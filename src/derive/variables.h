@@ -15,6 +15,7 @@ typedef enum nb_variable_kind {
     NB_VAR_CELL,
     NB_VAR_CELLS,
     NB_VAR_MOSAIC,
+    NB_VAR_TENSOR, /* xx, yy, zz, xy, xz, yz */
     NB_VAR_PHI,
     NB_VAR_OSC,
     NB_VAR_LAMBDA,

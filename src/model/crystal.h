@@ -122,6 +122,10 @@ nb_mat3 nb_mosaic_in_lab(const nb_mosaic *mosaic, const nb_mat3 *rotation);
  * [count]. */
 void nb_mosaic_growth(const nb_mosaic *mosaic, int count, nb_vec3 *rates);
 
+/** Rates [count] of the domains' rotations per rad^2 of number `which` (xx yy zz xy xz yz)
+ * of a positive definite -mosaic_tensor. */
+void nb_mosaic_tensor_rates(const nb_mosaic *mosaic, int which, int count, nb_vec3 *rates);
+
 /* --- Effects of a dose on a crystal (docs/physics.md, section 24) --- */
 
 typedef struct nb_damage {

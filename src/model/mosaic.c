@@ -222,8 +222,8 @@ static nb_mat3 uniform_rotation(const nb_mosaic *m, int domain)
     return nb_axis_rotation(axis, angle_within(m->spread, share));
 }
 
-/** Rotation vector: the root times three independent normal numbers. */
-static nb_vec3 normal_draw(const nb_mosaic *m, int domain)
+/** Rotation vector: a root times the three independent normal numbers of a domain. */
+static nb_vec3 normal_by(const nb_mosaic *m, const double (*root)[3], int domain)
 {
     nb_vec3 w = {0, 0, 0};
     double n[3];
@@ -232,10 +232,15 @@ static nb_vec3 normal_draw(const nb_mosaic *m, int domain)
     for (int i = 0; i < 3; i++) {
         double x = 0;
         for (int j = 0; j <= i; j++)
-            x += m->root[i][j] * n[j];
+            x += root[i][j] * n[j];
         w = nb_add(w, nb_scale(x, m->axes[i]));
     }
     return w;
+}
+
+static nb_vec3 normal_draw(const nb_mosaic *m, int domain)
+{
+    return normal_by(m, m->root, domain);
 }
 
 static nb_mat3 normal_rotation(const nb_mosaic *m, int domain)
@@ -311,6 +316,45 @@ void nb_mosaic_growth(const nb_mosaic *m, int count, nb_vec3 *rates)
         nb_mosaic_rates(m->seed, count, rates);
     for (int i = 0; i < count && m->model != NB_MOSAIC_NANOBRAGG; i++) {
         rates[i] = growth(m, i);
+        if (m->tail != 0)
+            rates[i] = nb_rotate_about(rates[i], m->spindle, tail_of(m, i));
+    }
+}
+
+/** Derivative of Cholesky's triangle by number `which` of the covariance. */
+static void root_rate(const nb_mosaic *m, int which, double d[3][3])
+{
+    static const int row[6] = {0, 1, 2, 1, 2, 2}, column[6] = {0, 1, 2, 0, 0, 1};
+    const double(*L)[3] = m->root;
+    memset(d, 0, 9 * sizeof **d);
+    for (int j = 0; j < 3; j++)
+        for (int i = j; i < 3; i++) {
+            double left = i == row[which] && j == column[which];
+            for (int k = 0; k < j; k++)
+                left -= d[i][k] * L[j][k] + L[i][k] * d[j][k];
+            d[i][j] = i == j ? left / (2 * L[j][j]) : (left - L[i][j] * d[j][j]) / L[j][j];
+        }
+}
+
+/** Rotation that follows exp(w) if the rotation vector w changes by dw. */
+static nb_vec3 turn_of_change(nb_vec3 w, nb_vec3 dw)
+{
+    const double angle = nb_norm(w), half = sin(angle / 2);
+    const nb_vec3 a = nb_scale(1 / angle, w);
+    const double s = sin(angle) / angle;
+    return angle == 0
+               ? dw
+               : nb_add(nb_add(nb_scale(s, dw), nb_scale((1 - s) * nb_dot(a, dw), a)),
+                        nb_scale(2 * half * half / angle, nb_cross(a, dw)));
+}
+
+void nb_mosaic_tensor_rates(const nb_mosaic *m, int which, int count, nb_vec3 *rates)
+{
+    double by[3][3];
+    root_rate(m, which, by);
+    for (int i = 0; i < count; i++) {
+        rates[i] =
+            turn_of_change(normal_draw(m, i), normal_by(m, (const double(*)[3])by, i));
         if (m->tail != 0)
             rates[i] = nb_rotate_about(rates[i], m->spindle, tail_of(m, i));
     }

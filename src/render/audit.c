@@ -43,7 +43,9 @@ static double weight_of(const nb_scene *sc, const nb_tangent *t)
     const double *N = sc->lattice.N,
                  /* a typical h: a relative change x of the cell changes terms by N h x */
         slope = 10;
-    double size = fabs(t->mosaic) + fabs(t->phi) + fabs(t->osc);
+    double size = fabs(t->phi) + fabs(t->osc);
+    for (int i = 0; i < NB_TURNS; i++)
+        size += fabs(t->mosaic[i]);
     size *= slope * fmax(N[0], fmax(N[1], N[2]));
     for (int i = 0; i < 9; i++)
         size += slope * N[i / 3] * fabs(t->index[i]);

@@ -368,20 +368,23 @@ NB_INLINE void spindle_turns(const nb_vector_slopes *t, const slope_aim *aim,
     run[SLOPE_OSC] = osc;
 }
 
-NB_INLINE void mosaic_turns(const nb_vector_slopes *t, const slope_aim *aim,
+/** Add turns number `turn` of the domains. */
+NB_INLINE void mosaic_turns(const nb_vector_slopes *t, int turn, const slope_aim *aim,
                             const slope_owner *owners, int n, const vf (*v)[3], vf *run)
 {
-    vf sum = run[SLOPE_MOSAIC];
+    const float(*axes)[3] =
+        (const float(*)[3])t->axes + turn * t->job->scene->lattice.n_orientations;
+    vf sum = run[nb_slope_turn(turn)];
     int k, i;
     for (k = 0; k < n; k++) {
-        const float *e = t->axes[owners[k].orientation];
+        const float *e = axes[owners[k].orientation];
         const vf *Q = aim[owners[k].direction].q;
         for (i = 0; i < 3; i++) {
             const int j = (i + 1) % 3, l = (i + 2) % 3;
             sum = vf_fma(v[k][i], vf_fma(Q[j], vf_set(e[l]), -(Q[l] * e[j])), sum);
         }
     }
-    run[SLOPE_MOSAIC] = sum;
+    run[nb_slope_turn(turn)] = sum;
 }
 
 /** Add turns of the beam. A turn of the incident direction changes q by -1/lambda times
@@ -444,14 +447,15 @@ NB_INLINE void slope_second(const nb_vector_slopes *t, const slope_constants *c,
                             const slope_case how)
 {
     vf v[SLOPE_PARTS][3];
+    int i;
     if (how.sums >= NB_SLOPES_H)
         outer_products(r->parts, r->n, r->run);
     if (how.sums >= NB_SLOPES_ALL) {
         gradients_by_q(t, r->parts, r->owners, r->n, v, r->run);
         if (t->turned)
             spindle_turns(t, aim, r->owners, r->n, (const vf(*)[3])v, r->run);
-        if (t->axes)
-            mosaic_turns(t, aim, r->owners, r->n, (const vf(*)[3])v, r->run);
+        for (i = 0; t->axes && i < t->job->n_turns; i++)
+            mosaic_turns(t, i, aim, r->owners, r->n, (const vf(*)[3])v, r->run);
         if (t->spectrum)
             dispersion_terms(c, r->parts, r->n, r->run);
         if (t->beam)

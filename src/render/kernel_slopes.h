@@ -391,7 +391,8 @@ static void lane_sums(const slope_block *b, const double (*total)[NB_W], int lan
     to->ray = nb_v3(-sum[SLOPE_V], -sum[SLOPE_V + 1], -sum[SLOPE_V + 2]);
     to->phi = -sum[SLOPE_PHI];
     to->osc = -sum[SLOPE_OSC];
-    to->mosaic = -sum[SLOPE_MOSAIC];
+    for (i = 0; i < NB_TURNS; i++)
+        to->mosaic[i] = -sum[nb_slope_turn(i)];
     to->fudge = -2.0 / b->t->width * sum[SLOPE_FUDGE];
     to->wave = -(to->index[0] + to->index[4] + to->index[8]);
     to->spectrum = -sum[SLOPE_DISPERSION];

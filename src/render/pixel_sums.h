@@ -22,7 +22,7 @@ typedef struct nb_slope_sums {
     double crystal;    /* F^2 L^2 */
     double background; /* weight of the water, per electron^2 */
     double index[9], cells[3];
-    double mosaic, phi, osc, fudge, wave, spectrum, polarization, default_F;
+    double mosaic[NB_TURNS], phi, osc, fudge, wave, spectrum, polarization, default_F;
     /* slope by the ray's direction: the sum of w v/lambda, plus the slope of each
      * polarization */
     nb_vec3 ray;

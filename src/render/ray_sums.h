@@ -86,7 +86,8 @@ NB_HD void nb_run_gradient(nb_source_run *run, const nb_orientation *u, int m,
     nb_vec3 torque = nb_cross(v, run->q);
     run->v = nb_add(run->v, v);
     if (job->sums & NB_SLOPE_MOSAIC)
-        s->mosaic += nb_dot(job->turns[m], torque);
+        for (int i = 0; i < job->n_turns; i++)
+            s->mosaic[i] += nb_dot(job->turns[i * lattice->n_orientations + m], torque);
     if (job->sums & NB_SLOPE_SPINDLE) {
         double turn = nb_dot(job->spindle, torque);
         s->phi += turn;
@@ -228,7 +229,8 @@ NB_HD void nb_run_source(nb_source_run *run, const nb_ray *ray, int j, nb_slope_
         to->index[i] += weight * s->index[i];
     for (i = 0; i < 3; i++)
         to->cells[i] += weight * s->cells[i];
-    to->mosaic += weight * s->mosaic;
+    for (i = 0; i < job->n_turns; i++)
+        to->mosaic[i] += weight * s->mosaic[i];
     to->phi += weight * s->phi;
     to->osc += weight * s->osc;
     to->fudge += weight * s->fudge;

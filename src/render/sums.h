@@ -16,10 +16,11 @@
 /** Sums over the terms of a pixel. w: weight of a term; g: gradient of the term by h, k,
  * l; v: gradient of the term by q. */
 enum nb_slope_sum {
-    NB_SLOPE_INDEX = 1,  /* nine: w g_i h_j */
-    NB_SLOPE_CELLS = 2,  /* three: slopes by N */
-    NB_SLOPE_RAY = 4,    /* three: w v/lambda, of each ray */
-    NB_SLOPE_MOSAIC = 8, /* w turn.(v x q), with nb_slope_job.turns of the orientation */
+    NB_SLOPE_INDEX = 1, /* nine: w g_i h_j */
+    NB_SLOPE_CELLS = 2, /* three: slopes by N */
+    NB_SLOPE_RAY = 4,   /* three: w v/lambda, of each ray */
+    /* one or six: w turn.(v x q), with nb_slope_job.turns of the orientation */
+    NB_SLOPE_MOSAIC = 8,
     /* two: w spindle.(v x q), and the same times the place in the oscillation */
     NB_SLOPE_SPINDLE = 16,
     NB_SLOPE_FUDGE = 32, /* slope by the shape factor */
@@ -31,6 +32,8 @@ enum nb_slope_sum {
     NB_SLOPE_BEAM = 512
 };
 
+enum { NB_TURNS = 6 }; /* limit of nb_slope_job.n_turns */
+
 /** Slopes of the scene's numbers by one parameter: changes per unit of the parameter. The
  * numbers up to default_F are in the order of nb_slope_sums (pixel_sums.h). */
 typedef struct nb_tangent {
@@ -38,14 +41,14 @@ typedef struct nb_tangent {
     double background;     /* change of scene.background, electrons^2 */
     double index[9];       /* dh_i = index[3 i + j] h_j */
     double cells[3];       /* change of N */
-    double mosaic;         /* mosaic spread, rad */
-    double phi, osc;       /* rotation and oscillation, rad */
-    double fudge;          /* shape factor */
-    double wave;           /* dlambda/lambda of all sources */
-    double spectrum;       /* factor of nb_slope_job.spectrum */
-    double polarization;   /* change of Kahn's K */
-    double default_F;      /* change of default_F, electrons */
-    double beam[2];        /* factors of nb_slope_job.beam */
+    double mosaic[NB_TURNS]; /* multiply nb_slope_job.turns */
+    double phi, osc;         /* rotation and oscillation, rad */
+    double fudge;            /* shape factor */
+    double wave;             /* dlambda/lambda of all sources */
+    double spectrum;         /* factor of nb_slope_job.spectrum */
+    double polarization;     /* change of Kahn's K */
+    double default_F;        /* change of default_F, electrons */
+    double beam[2];          /* factors of nb_slope_job.beam */
     /* number of the entry of nb_slope_job.entries that changes by 1 electron, or -1 */
     int entry;
     /* [n_panels], owned by the job; NULL: the detector does not move */
@@ -60,7 +63,10 @@ typedef struct nb_slope_job {
     nb_tangent *tangents; /* [count] */
     unsigned sums;        /* bits of nb_slope_sum that the tangents need */
     nb_vec3 spindle;
-    nb_vec3 *turns; /* [n_orientations], for MOSAIC: axis and rate, per rad of spread */
+    /* [n_turns][n_orientations], for MOSAIC: axis and rate, per rad of spread, or by the
+     * six numbers of a tensor, as a relative change of the spread */
+    nb_vec3 *turns;
+    int n_turns;      /* 1 or NB_TURNS */
     double *spectrum; /* [n_sources], for WAVE: dlambda/lambda per unit of tangent.spectrum */
     /* [n_sources] each, for BEAM: change of a source's direction per rad of the
      * horizontal and of the vertical divergence; NULL: no change */

@@ -83,7 +83,7 @@ static nb_status reserve(nb_vector_slopes *v, nb_error *err)
         !(v->relative = nb_alloc(s, sizeof *v->relative, what, err)) ||
         !(v->incident = nb_alloc(m * s, sizeof *v->incident, what, err)) ||
         ((job->sums & NB_SLOPE_MOSAIC) &&
-         !(v->axes = nb_alloc(m, sizeof *v->axes, what, err))) ||
+         !(v->axes = nb_alloc(m * (size_t)job->n_turns, sizeof *v->axes, what, err))) ||
         ((job->sums & NB_SLOPE_SPINDLE) &&
          !(v->turned = nb_alloc(m, sizeof *v->turned, what, err))) ||
         ((job->sums & NB_SLOPE_BEAM) &&
@@ -156,11 +156,11 @@ static void fill(nb_vector_slopes *v)
         copy_vector(u->a, scale[0], v->cells[m]);
         copy_vector(u->b, scale[1], v->cells[m] + 3);
         copy_vector(u->c, scale[2], v->cells[m] + 6);
-        if (v->axes)
-            copy_vector(v->job->turns[m], 1, v->axes[m]);
         if (v->turned)
             v->turned[m] = (float)((m / lattice->n_domains + 0.5) / lattice->n_phi);
     }
+    for (int m = 0; v->axes && m < lattice->n_orientations * v->job->n_turns; m++)
+        copy_vector(v->job->turns[m], 1, v->axes[m]);
     fill_sources(v);
     if (v->beam)
         fill_beam(v);
@@ -177,7 +177,8 @@ static void fill_line(const nb_vector_slopes *v, const nb_tangent *t, nb_slope_l
         by[SLOPE_N + i] = t->cells[i];
     by[SLOPE_PHI] = -t->phi;
     by[SLOPE_OSC] = -t->osc;
-    by[SLOPE_MOSAIC] = -t->mosaic;
+    for (int i = 0; i < NB_TURNS; i++)
+        by[nb_slope_turn(i)] = -t->mosaic[i];
     by[SLOPE_DISPERSION] = -t->spectrum;
     by[SLOPE_FUDGE] = -2.0 / v->width * t->fudge;
     by[SLOPE_BEAM] = t->beam[0];

@@ -29,8 +29,15 @@ enum nb_slope_place {
     SLOPE_DISPERSION,
     SLOPE_FUDGE,
     SLOPE_BEAM,
-    SLOPE_SUMS = SLOPE_BEAM + 2
+    SLOPE_TENSOR = SLOPE_BEAM + 2, /* further turns after SLOPE_MOSAIC */
+    SLOPE_SUMS = SLOPE_TENSOR + NB_TURNS - 1
 };
+
+/** Index of the sum of turn number i. */
+static inline int nb_slope_turn(int i)
+{
+    return i ? SLOPE_TENSOR + i - 1 : SLOPE_MOSAIC;
+}
 
 /** Law of decay: sums are multiplied by 2^64 (nb_vector_slopes.unit). Otherwise terms far
  * from a peak would be denormal numbers, which a CPU handles a hundred times slower. */
@@ -108,7 +115,8 @@ typedef struct nb_vector_slopes {
     int n_groups, n_directions, together;
     float *relative;   /* [source]: wavenumber relative to the first source's */
     float (*cells)[9]; /* [orientation]: a b c, times the wavenumber */
-    float (*axes)[3];  /* [orientation]: nb_slope_job.turns; NULL if not summed */
+    /* [n_turns][orientation]: nb_slope_job.turns; NULL if not summed */
+    float (*axes)[3];
     /* [orientation]: position in the oscillation, 0 .. 1; NULL if not summed */
     float *turned;
     float *spectrum; /* [source]: nb_slope_job.spectrum; NULL if not summed */

@@ -383,6 +383,22 @@ def test_aniso_mosaic_spread():
     check_planes(sim, ["mosaic", "rot_z", "N_b"])
 
 
+TENSOR = ["mosaic_xx", "mosaic_yy", "mosaic_zz", "mosaic_xy", "mosaic_xz", "mosaic_yz"]
+
+
+@pytest.mark.parametrize("more", [dict(osc=0.5, phisteps=2, phi=20, gauss_xtal=True), dict(mosaic_frame="lab", mosaic_tail=0.2)])
+def test_mosaic_tensor(more):
+    words = dict(SIXTEEN, mosaic_tensor=(0.3, 0.9, 0.6, 0.2, -0.1, 0.3), mosaic_domains=6, **more)
+    sim = suite(**words)
+    check_planes(sim, ["mosaic", *TENSOR])
+    planes = planes_of(sim, "mosaic", *TENSOR)
+    tensor, spread = words["mosaic_tensor"], np.sqrt(sum(words["mosaic_tensor"][:3]) / 3)
+    rate = sum(2 * x / spread * plane for x, plane in zip(tensor, planes[1:]))
+    assert equal(rate, planes[0], 1e-9) and equal(planes_of(sim, "mosaic")[0], planes[0], 1e-9)
+    wide = suite(**{**words, "isa": "auto", "precision": "mixed"})
+    assert all(equal(a, b, 5e-6) for a, b in zip(planes_of(wide, "mosaic", *TENSOR), planes))
+
+
 def test_a_table_for_each_wavelength(tmp_path):
     """An iron protein, with a table of F for each of three wavelengths at the K edge."""
     (tmp_path / "three.src").write_text("-10 0 0 1 1.741e-10\n-10 0 0 2 1.75e-10\n-10 0 0 3 1.73e-10\n")
