@@ -9,6 +9,8 @@ import numpy as np
 CELL = ("cell_a", "cell_b", "cell_c", "cell_al", "cell_be", "cell_ga")
 ROTATIONS = ("rot_x", "rot_y", "rot_z")
 CELLS = ("N_a", "N_b", "N_c")
+TENSOR = ("mosaic_xx", "mosaic_yy", "mosaic_zz", "mosaic_xy", "mosaic_xz", "mosaic_yz")
+PLACES_OF_TENSOR = ((0, 0), (1, 1), (2, 2), (1, 0), (2, 0), (2, 1))  # row and column of each number
 PLACES = ("distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_fast", "rot_slow", "rot_normal")
 LOGARITHMS = ("fluence", "water", "mosaic", "footprint_a", "footprint_b", "hdivrange", "vdivrange")
 SHAPES = ("N_", "mosaic", "fluence", "water", "footprint", "hdivrange", "vdivrange", "dispersion", "fudge", "polar",
@@ -221,9 +223,31 @@ def read(sim, options, notice=lambda line: None):
     return parameters
 
 
+def tensor_of(t):
+    """(tensor [6], its slopes [6, 6] by t): C = L L^T, positive definite for all t [6], the
+    logarithms of the diagonal of the lower triangle L and its other three numbers."""
+    L, dL = np.zeros((3, 3)), np.zeros((6, 3, 3))
+    for k, place in enumerate(PLACES_OF_TENSOR):
+        L[place] = math.exp(max(-300.0, min(t[k], 300.0))) if k < 3 else t[k]
+        dL[k][place] = L[place] if k < 3 else 1
+    rows, columns = zip(*PLACES_OF_TENSOR)
+    slopes = dL @ L.T + L @ dL.transpose(0, 2, 1)
+    return (L @ L.T)[rows, columns], slopes[:, rows, columns].T
+
+
+def root_of(C):
+    """t [6] of tensor_of() for a positive definite tensor [6]."""
+    full = np.empty((3, 3))
+    for x, (i, j) in zip(C, PLACES_OF_TENSOR):
+        full[i, j] = full[j, i] = x
+    L = np.linalg.cholesky(full)
+    return np.array([math.log(L[place]) if k < 3 else L[place] for k, place in enumerate(PLACES_OF_TENSOR)])
+
+
 class Space:
     """Variables of a stage: marked parameters (names in `first` come first), then `extra`
-    levels of a background.  A level has a least value: with other light it may be 0."""
+    levels of a background.  A level has a least value: with other light it may be 0.  All
+    six numbers of a mosaic tensor are varied by their root, so the tensor stays positive."""
 
     def __init__(self, parameters, marked=None, extra=0, first=()):
         self.parameters, self.extra, self.first = parameters, extra, first
@@ -232,13 +256,19 @@ class Space:
         self.active = [name for name, lead in moved.items() if lead in self.leads]
         self.variable = [self.leads.index(moved[name]) for name in self.active]
         self.free = len(self.leads)
+        whole = all(name in self.leads and parameters[name].map == "linear" for name in TENSOR)
+        self.tensor = [self.leads.index(name) for name in TENSOR] if whole else []
 
     def __len__(self):
         return self.free + self.extra
 
     def start(self, levels=(), parameters=None):
         """x [n] of parameters (None: self.parameters) and levels."""
-        return np.array([*((parameters or self.parameters)[name].variable() for name in self.leads), *levels])
+        of = parameters or self.parameters
+        x = np.array([*(of[name].variable() for name in self.leads), *levels])
+        if self.tensor:
+            x[self.tensor] = root_of([of[name].value for name in TENSOR])
+        return x
 
     @property
     def least(self):
@@ -250,6 +280,9 @@ class Space:
         values, slopes = np.empty(len(self.active) + self.extra), np.zeros((len(self.active) + self.extra, len(self)))
         for i, v in enumerate(self.variable):
             values[i], slopes[i, v] = self.parameters[self.leads[v]].of(x[v])
+        if self.tensor:
+            at = [self.active.index(name) for name in TENSOR]
+            values[at], slopes[np.ix_(at, self.tensor)] = tensor_of(x[self.tensor])
         values[len(self.active):], slopes[len(self.active):, self.free:] = x[self.free:], np.eye(self.extra)
         return values, slopes
 

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from . import _lattice, _mask, _result, _search, _wide_spots
+from . import _domains, _lattice, _mask, _result, _search, _wide_spots
 from ._fit import Fit
 from ._parameters import PLACES, ROTATIONS, is_shape
 
@@ -231,7 +231,7 @@ def widen(fit):
 
 
 EXACT = [find_orientation, search_cells, mask_foreign, true_shape, true_shape_again]  # stages for a picture of a joint fit
-PLAIN = [*EXACT, scale_factors]
+PLAIN = [*EXACT, _domains.tensor, scale_factors]
 AUTO = [*PLAIN, widen]
 NONE = [mask_foreign, true_shape, scale_factors]
 

@@ -31,7 +31,7 @@ class Trial:
     value: str = ""
 
 
-class _Before:
+class Before:
     """State of a fit before a trial: everything that a trial changes."""
 
     def __init__(self, fit, marked):
@@ -54,7 +54,7 @@ def _drop(fit, first, last, dropped=True):
         fit.stages[i] = fit.stages[i]._replace(dropped=dropped)
 
 
-def _cost(fit, numbers, quality):
+def cost(fit, numbers, quality):
     return numbers * math.log(fit.used) * max(1, quality.square)
 
 
@@ -77,7 +77,7 @@ class _Way:
         """Run a stage of the trial; a short one if it is far off, or clear already."""
         fit, name = self.fit, ("scaled " if self.fit.F_width > 0 else "") + self.name
         last = fit.stage(name, marked, LOOKED)
-        clear = self.name == "divergence" and 2 * (self.plain.loss - last.loss) > CLEAR * _cost(fit, 2, self.plain)
+        clear = self.name == "divergence" and 2 * (self.plain.loss - last.loss) > CLEAR * cost(fit, 2, self.plain)
         if not (last.converged or last.loss > FAR_OFF * self.plain.loss or clear):
             fit.stage(name, marked, TRIED)
 
@@ -90,7 +90,7 @@ class _Way:
         self.refine(marked)
         numbers = self.hold(marked)
         self.wide = wide = fit.rate()
-        self.trial.gain, self.trial.cost = 2 * (self.plain.loss - wide.loss), _cost(fit, numbers, wide)
+        self.trial.gain, self.trial.cost = 2 * (self.plain.loss - wide.loss), cost(fit, numbers, wide)
         self.trial.kept = numbers > (self.name == "footprint") and self.trial.gain > self.trial.cost
 
     def go(self, start, before, hopeless):
@@ -113,7 +113,7 @@ class _Way:
             self.once(marked)
         self.last = len(fit.stages)
         if self.trial.kept:
-            self.there = _Before(fit, marked)
+            self.there = Before(fit, marked)
         return hopeless
 
 
@@ -239,7 +239,7 @@ def _follow(fit, way):
     way.last = len(fit.stages)
     way.hold(marked)
     way.trial.gain = 2 * (way.plain.loss - fit.rate().loss)
-    way.there = _Before(fit, marked)
+    way.there = Before(fit, marked)
 
 
 def _take(fit, before, better, other):
@@ -273,11 +273,11 @@ def widen(fit, start):
         return False
     if fit.rate().square < EXPLAINED + ERRORS * math.sqrt(3 / fit.used):
         return False
-    first, better, hopeless = _Before(fit, marked), None, False
+    first, better, hopeless = Before(fit, marked), None, False
     fit.squares = True
     fit.choose_spots()
     fit.stage("before widening", marked, PREPARED)
-    plain, before = fit.rate(), _Before(fit, marked)
+    plain, before = fit.rate(), Before(fit, marked)
     for way in ways:
         way.plain, way.trial.tried = plain, way.may
         if way.may and not _enough(fit, better, way):
