@@ -74,7 +74,7 @@ NB_HD void nb_clear_totals(const nb_slope_job *job, nb_pixel_totals *t)
 {
     const size_t entries = (int)NB_ENTRIES_MAX > (int)NB_DEVICE_ENTRIES
                                ? (size_t)job->n_entries
-                               : NB_DEVICE_ENTRIES;
+                               : (size_t)NB_DEVICE_ENTRIES;
     memset(t, 0, offsetof(nb_pixel_totals, entry) + entries * sizeof *t->entry);
 #ifndef NB_GPU
     t->beam[0] = t->beam[1] = 0;
