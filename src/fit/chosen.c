@@ -130,7 +130,7 @@ static nb_status render_wide(nb_chosen *c, nb_error *err)
 /** True if sums of derivatives make the image: with a point spread or several lattices. */
 static int is_summed(const nb_chosen *c)
 {
-    return c->sim->cfg.psf != NB_PSF_NONE || c->sim->crowd;
+    return c->sim->cfg.psf != NB_PSF_NONE || c->sim->further;
 }
 
 nb_status nb_chosen_image(nb_chosen *c, double *values, nb_error *err)

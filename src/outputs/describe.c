@@ -127,7 +127,7 @@ nb_hdf5_frame nb_sim_truth(const nb_sim *sim, const nb_hdf5_frame *stored)
     t.seed = sim->seed;
 #define NUMBER(part, member, name, unit, value) t.member = value;
 #include "../io/hdf5/truth_rows.h"
-    if (sim->crowd && !sim->crowd->crystals) {
+    if (sim->further && !sim->further->crystals) {
         nb_hdf5_forget(&unknown);
         stored = &unknown;
     }

@@ -231,8 +231,8 @@ void nb_sim_effects_node(const nb_sim *sim, nb_json root)
         nb_json_number(nb_json_object(root, "shadow"), "pixels_below_half",
                        (double)nb_inputs_shades(&sim->in)->dim);
     nb_json_spectrum(root, &m->spectrum);
-    if (sim->crowd)
-        nb_json_number(root, "crystals", sim->crowd->crystals);
+    if (sim->further)
+        nb_json_number(root, "crystals", sim->further->crystals);
     if (sim->cfg.twin[0])
         nb_json_text(root, "twin", sim->cfg.twin);
 }

@@ -263,8 +263,8 @@ static nb_status find_all(const nb_sim *sim, nb_sim_engine *engine, const nb_mix
     nb_status st = NB_OK;
     memset(out, 0, sizeof *out);
     out->crystals = 1;
-    for (int i = 0; i <= sim->crowd->n && !st; i++)
-        st = find_alone(sim, engine, all, i ? sim->crowd->all[i - 1] : NULL, out, err);
+    for (int i = 0; i <= sim->further->n && !st; i++)
+        st = find_alone(sim, engine, all, i ? sim->further->all[i - 1] : NULL, out, err);
     if (st)
         nb_reflections_free(out);
     else
@@ -283,7 +283,7 @@ nb_status nb_sim_reflections(const nb_sim *sim, const float *image, nb_reflectio
     nb_status st = nb_mix_need_light(&mix, err);
     engine.backend = nb_backend_cpu(&engine.options);
     NB_TRY(nb_engine_background(&engine, sim->in.store, scene, 0, &mix, err));
-    if (!st && sim->crowd)
+    if (!st && sim->further)
         st = find_all(sim, &engine, &mix, out, err);
     else if (!st && nb_sim_has_footprint(sim))
         st = find_spread(sim, &engine, &sim->model, scene, &mix, out, err);

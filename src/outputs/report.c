@@ -151,9 +151,9 @@ static void add_crystal(nb_json to, const nb_sim *sim)
     nb_json_flag(to, "table", sim->in.tables.file->F != NULL);
     add_mosaic(to, sim);
     nb_json_number(to, "twin_share", sim->model.twin_share);
-    for (int i = 0; sim->crowd && i < sim->crowd->n && sim->crowd->all[i]->crystal == 0;
-         i++) {
-        const nb_model *m = &sim->crowd->all[i]->model;
+    for (int i = 0;
+         sim->further && i < sim->further->n && sim->further->all[i]->crystal == 0; i++) {
+        const nb_model *m = &sim->further->all[i]->model;
         nb_json one = nb_json_add_object(twins);
         nb_json_number(one, "share", m->twin_share);
         nb_json_number(one, "obliquity_deg", m->obliquity / NB_DEG);

@@ -132,7 +132,7 @@ static const char *image_name(const nb_config *cfg)
 nb_status nb_sim_write_stream(const nb_sim *sim, const nb_reflections *spots,
                               nb_error *err)
 {
-    const int further = sim->crowd ? sim->crowd->n : 0;
+    const int further = sim->further ? sim->further->n : 0;
     nb_stream_image image = {.name = image_name(&sim->cfg),
                              .event = -1,
                              .serial = 1,
@@ -147,9 +147,9 @@ nb_status nb_sim_write_stream(const nb_sim *sim, const nb_reflections *spots,
     if (!(all = nb_alloc((size_t)further + 1, sizeof *all, "-streamout", err)))
         return NB_ERR_NOMEM;
     for (int i = 0; i <= further; i++)
-        take_lattice(sim, i ? sim->crowd->all[i - 1] : NULL, &all[i]);
+        take_lattice(sim, i ? sim->further->all[i - 1] : NULL, &all[i]);
     image.lattices = all;
-    image.n = sim->crowd && !sim->crowd->crystals ? 0 : further + 1;
+    image.n = sim->further && !sim->further->crystals ? 0 : further + 1;
     st = nb_stream_open(sim, NULL, &job, err);
     NB_TRY(nb_stream_add(&job.out, &image, err));
     st = nb_stream_close(&job, st, err);

@@ -640,7 +640,7 @@ nb_status nb_frames_give(const nb_frames *f, int k, nb_sim *sim, nb_error *err)
     const nb_frame_extra extra = nb_frames_extra(f, k, &matrix);
     nb_crystals all;
     nb_status st = nb_frames_crystals(f, k, &all, err);
-    if (!st && (all.n > 1 || sim->crowd))
+    if (!st && (all.n > 1 || sim->further))
         st = nb_sim_give_crystals(sim, all.configs + 1, all.n > 1 ? all.n - 1 : 0, err);
     NB_TRY(nb_sim_frame(sim, &all.configs[0], &extra, err));
     nb_crystals_free(&all);

@@ -106,7 +106,7 @@ static nb_status describe_frames(nb_run *run, nb_hdf5_crystals *crystals,
     master->jobs = run->series->calls.override_text;
     master->damaged =
         run->base->model.damage.given ||
-        (run->given && run->given->truth && !isnan(run->given->truth[0].dose_MGy));
+        (run->stored && run->stored->truth && !isnan(run->stored->truth[0].dose_MGy));
     master->spectra = f->spectra.count ? &f->spectra : NULL;
     master->spectrum = run->base->model.spectrum.n ? spectrum_of : NULL;
     master->wavelengths = run->base->model.spectrum.n;
@@ -126,10 +126,10 @@ nb_status nb_master_write(nb_run *run, nb_error *err)
     const nb_sim *base = run->base;
     const nb_image_meta meta = nb_sim_describe(base);
     const nb_pieces *pieces = &run->truths.pieces;
-    const nb_given *given = run->given;
-    const char *stored = given && given->truth && given->whole &&
-                                 pieces->all[pieces->n].first == given->frames
-                             ? given->files.before
+    const nb_stored_images *images = run->stored;
+    const char *stored = images && images->truth && images->whole &&
+                                 pieces->all[pieces->n].first == images->frames
+                             ? images->files.before
                              : NULL;
     uint8_t *bad = NULL;
     float *factors = NULL;

@@ -93,9 +93,9 @@ void nb_ranks_gather(nb_ranks *ranks, const void *mine, size_t bytes, void *all)
  * before. */
 void nb_ranks_fail(nb_ranks *ranks);
 
-/* --- nb_given: stored images (nb_series.input) that replace rendered images --- */
+/* --- nb_stored_images: stored images (nb_series.input) that replace rendered images --- */
 
-typedef struct nb_given {
+typedef struct nb_stored_images {
     int hdf5; /* 1: frames of an HDF5 file. 0: one file, or files numbered from 0 or 1 */
     nb_template files; /* names of the files */
     int first;         /* first frame in the HDF5 file */
@@ -115,34 +115,34 @@ typedef struct nb_given {
     nb_hdf5_frame *truth; /* owned, [frames]: true values of the input, or NULL */
     int whole;            /* 1: the input is an HDF5 file with all its frames */
     float *background;    /* owned; [pixels of all panels], photons, or NULL */
-} nb_given;
+} nb_stored_images;
 
 /** Find the number of frames of series->input and the geometry of its first image. hooks
- * get notices. The caller frees *given (nb_given_free), after an error too. Errors: those
+ * get notices. The caller frees *stored (nb_stored_free), after an error too. Errors: those
  * of nb_series_run. */
-nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
-                        const nb_hooks *hooks, nb_given **given, nb_error *err);
+nb_status nb_stored_open(const nb_config *cfg, const nb_series *series,
+                         const nb_hooks *hooks, nb_stored_images **stored, nb_error *err);
 
 /** Give each frame of f the geometry in the header of its image. */
-void nb_given_vary(nb_given *given, nb_frames *f);
+void nb_stored_vary(nb_stored_images *stored, nb_frames *f);
 
 /** Mask the pixels that the first image marks as unused, and render the background of
- * given->cfg once. base: the simulation of given->cfg. */
-nb_status nb_given_prepare(nb_given *given, nb_sim *base, nb_error *err);
+ * stored->cfg once. base: the simulation of stored->cfg. */
+nb_status nb_stored_prepare(nb_stored_images *stored, nb_sim *base, nb_error *err);
 
 /** Put the photons of frame k and the background into image[pixels of all panels]; 0 in
  * pixels that sim, at frame k, does not render. Any thread may call it. Errors: NB_ERR_INPUT (a
  * damaged image, another size, a pixel that is not finite), NB_ERR_NOMEM. */
-nb_status nb_given_frame(const nb_given *given, int k, nb_sim *sim, float *image,
-                         nb_error *err);
+nb_status nb_stored_frame(const nb_stored_images *stored, int k, nb_sim *sim,
+                          float *image, nb_error *err);
 
 /** Continue the hash h with sizes and times of the stored images. */
-uint64_t nb_given_hash(const nb_given *given, uint64_t h);
+uint64_t nb_stored_hash(const nb_stored_images *stored, uint64_t h);
 
-/** True values of frame k: those of sim, and those of the stored image if `given` is not
+/** True values of frame k: those of sim, and those of the stored image if `stored` is not
  * NULL. */
-nb_hdf5_frame nb_given_truth(const nb_given *given, int k, const nb_sim *sim);
-void nb_given_free(nb_given *given); /* NULL is allowed */
+nb_hdf5_frame nb_stored_truth(const nb_stored_images *stored, int k, const nb_sim *sim);
+void nb_stored_free(nb_stored_images *stored); /* NULL is allowed */
 
 /* --- data that the threads share --- */
 
@@ -160,7 +160,7 @@ typedef struct nb_run {
     nb_place place;  /* place of this process */
     nb_sim *base;    /* owned; base simulation: files and flags of the series */
     nb_frames frames;
-    nb_given *given; /* owned; stored images that replace rendered ones, or NULL */
+    nb_stored_images *stored; /* owned; stored images that replace rendered ones, or NULL */
     nb_pool pool;
     nb_hdf5_layout layout;
     nb_begun begun;   /* resume file, open in rank 0 */

@@ -34,8 +34,8 @@ static nb_status create_base(nb_run *run, const nb_config *cfg, int64_t seed,
     st = nb_sim_create_for(&first, frames / run->place.count, &run->hooks, &run->base,
                            err);
     NB_TRY(nb_frames_init(&run->frames, run->series, run->base, err));
-    if (!st && run->given)
-        nb_given_vary(run->given, &run->frames);
+    if (!st && run->stored)
+        nb_stored_vary(run->stored, &run->frames);
     NB_TRY(nb_frames_widen_factors(&run->frames, run->base, err));
     if (!st)
         nb_frames_narrow(&run->frames);
@@ -177,7 +177,7 @@ static void notice_below(const nb_run *run)
     const size_t n = run->base->model.scene.raster.pixels;
     float *image = nb_alloc_large(n, sizeof *image, "image", NULL);
     size_t below = 0;
-    if (image && !nb_given_frame(run->given, 0, run->base, image, NULL))
+    if (image && !nb_stored_frame(run->stored, 0, run->base, image, NULL))
         for (size_t i = 0; i < n; i++)
             below += image[i] < 0;
     nb_free(image);
@@ -204,7 +204,7 @@ static void notice_noise(const nb_run *run)
                   hdf5 && counts ? " and " : "", hdf5 ? "HDF5" : "");
     if (narrow || (hdf5 && run->layout.type == NB_HDF5_U16))
         nb_notice_readout(&run->base->model.settings, &run->hooks, offset);
-    if (run->given && !cfg->nopoisson && run->place.rank == 0 &&
+    if (run->stored && !cfg->nopoisson && run->place.rank == 0 &&
         (hdf5 || (format && pixel != NB_PIXEL_F32)))
         notice_below(run);
 }
@@ -213,7 +213,7 @@ static void notice_noise(const nb_run *run)
 static void notice_turned(const nb_run *run)
 {
     const nb_series *s = run->series;
-    int turned = s->orientations[0] || s->calls.override || run->given ||
+    int turned = s->orientations[0] || s->calls.override || run->stored ||
                  run->frames.base.misset_mode == NB_MISSET_RANDOM ||
                  NB_VARIES(&run->frames.vary, misset_deg) ||
                  NB_VARIES(&run->frames.vary, phi_deg);
@@ -265,8 +265,8 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, int64_t seed, nb_err
 {
     nb_panel_canvas canvas;
     nb_status st = create_base(run, cfg, seed, err);
-    if (!st && run->given)
-        st = nb_given_prepare(run->given, run->base, err);
+    if (!st && run->stored)
+        st = nb_stored_prepare(run->stored, run->base, err);
     if (st || (st = check_outputs(run, err)) ||
         (st = nb_cpu_choose(run->base->cfg.isa, &run->layout.isa, err)))
         return st;
@@ -294,7 +294,7 @@ static nb_status prepare(nb_run *run, const nb_config *cfg, int64_t seed, nb_err
                   "%s moves the detector: the master has the geometry of each frame, but "
                   "DIALS uses that of the first frame for all frames; for DIALS use "
                   "-output 'img_%%05d.cbf'",
-                  run->given ? "the input" : "-jobs");
+                  run->stored ? "the input" : "-jobs");
     notice_lost(run);
     notice_noise(run);
     notice_turned(run);
@@ -415,7 +415,7 @@ static void say_dark(const nb_run *run)
     const nb_stats none = {.rendered = 1};
     if (run->progress.max > 0 || (run->progress.kept && !run->work.stem[0]))
         return;
-    if (run->given)
+    if (run->stored)
         nb_notice(&run->hooks, "the input has no photons: its pixels are 0 or below");
     else
         nb_say_dark(run->base, &none);
@@ -549,7 +549,7 @@ static nb_status run_all(nb_run *run, nb_error *err)
     end_blocks(run);
     if (run->status && run->status != NB_ERR_CANCELLED) {
         nb_ranks_fail(run->ranks); /* ends all processes */
-        if (!run->given)
+        if (!run->stored)
             save_part(run);
         if (err)
             *err = run->error;
@@ -581,7 +581,7 @@ static void notice_alone(const nb_run *run)
 static void tear_down(nb_run *run, nb_status st)
 {
     /* true if an input image is damaged */
-    const int useless = run->given && st && st != NB_ERR_CANCELLED;
+    const int useless = run->stored && st && st != NB_ERR_CANCELLED;
     for (int i = 0; run->slots && i < run->window; i++) {
         nb_free(run->slots[i].chunk);
         nb_reflections_free(&run->slots[i].list);
@@ -600,7 +600,7 @@ static void tear_down(nb_run *run, nb_status st)
     nb_pool_close(&run->pool);
     nb_frames_free(&run->frames);
     nb_sim_free(run->base);
-    nb_given_free(run->given);
+    nb_stored_free(run->stored);
     pthread_mutex_destroy(&run->lock);
     pthread_mutex_destroy(&run->hook_lock);
     pthread_cond_destroy(&run->moved);
@@ -610,10 +610,10 @@ static void tear_down(nb_run *run, nb_status st)
 /** Open stored images, which determine the number of frames and the geometry. */
 static nb_status open_input(nb_run *run, const nb_config **cfg, nb_error *err)
 {
-    nb_status st = nb_given_open(*cfg, run->series, &run->hooks, &run->given, err);
+    nb_status st = nb_stored_open(*cfg, run->series, &run->hooks, &run->stored, err);
     NB_FORWARD(nb_ranks_agree(run->ranks, st, err));
-    run->series = &run->given->series;
-    *cfg = &run->given->cfg;
+    run->series = &run->stored->series;
+    *cfg = &run->stored->cfg;
     return NB_OK;
 }
 

@@ -212,7 +212,7 @@ static nb_status write_slopes(nb_sim *sim, int number, nb_error *err)
 /** Take the image of frame k from the input. */
 static nb_status take_given(const nb_run *run, nb_frame *f, int k, nb_error *err)
 {
-    nb_status st = nb_given_frame(run->given, k, f->sim, f->image, err);
+    nb_status st = nb_stored_frame(run->stored, k, f->sim, f->image, err);
     return st ? st : nb_sim_statistics(f->sim, f->image, &f->stats, err);
 }
 
@@ -229,9 +229,9 @@ static nb_status render(nb_run *run, nb_frame *f, const nb_slot *slot, nb_error 
         nb_frame_want(f, NULL, run->layout.type, &wants);
         wants.photons |= run->layout.reflections;
     }
-    wants.photons |= run->given != NULL;
+    wants.photons |= run->stored != NULL;
     st = nb_frame_prepare(f, &wants, pixels, &rendering, err);
-    if (!st && run->given)
+    if (!st && run->stored)
         return take_given(run, f, k, err);
     if (!st) {
         const nb_times before = f->sim->times;
@@ -301,7 +301,7 @@ static nb_status make(worker *w, nb_slot *slot, nb_error *err)
     if ((st = prepare(w, k, err)))
         return nb_frames_at(&run->frames, k, st, err);
     f->spent.scene += nb_monotonic_seconds() - start;
-    slot->truth = nb_given_truth(run->given, k, f->sim);
+    slot->truth = nb_stored_truth(run->stored, k, f->sim);
     st = render(run, f, slot, err);
     slot->truth.facts = (nb_hdf5_facts){0, f->stats.max, f->stats.max_fast,
                                         f->stats.max_slow, f->stats.sum};

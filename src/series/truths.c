@@ -39,7 +39,7 @@ static nb_status calculate(nb_run *run, int k, nb_error *err)
         st = nb_sim_clone(run->base, NULL, 1, &t->sim, err);
     NB_TRY(nb_frames_give(&run->frames, k, t->sim, err));
     if (!st)
-        t->rows[0] = nb_given_truth(run->given, k, t->sim);
+        t->rows[0] = nb_stored_truth(run->stored, k, t->sim);
     t->first = k;
     t->n = !st;
     return st;

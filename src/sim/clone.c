@@ -44,8 +44,8 @@ nb_status nb_sim_clone(const nb_sim *from, const nb_hooks *hooks, int threads,
     nb_inputs_show(&sim->in, &sim->cfg);
     nb_inputs_show_typed(&sim->in, &sim->typed);
     if (!(st = nb_inputs_keep_tables(&from->in, err)) &&
-        !(st = copy_displacement(&from->moved, &sim->moved, err)) && from->crowd)
-        st = nb_crowd_copy(from->crowd, &sim->crowd, err);
+        !(st = copy_displacement(&from->moved, &sim->moved, err)) && from->further)
+        st = nb_further_scenes_copy(from->further, &sim->further, err);
     NB_TRY(nb_sim_build_model(sim, err));
     if (st)
         nb_sim_free(sim);

@@ -7,7 +7,7 @@
 #include "../model/scene_build.h"
 #include "sim.h"
 
-/* --- the further crystals of an image (crowd.c) --- */
+/* --- the further crystals of an image (further_scenes.c) --- */
 
 /** A scene of a further crystal or twin part, and everything from which it is built. */
 typedef struct nb_further {
@@ -19,7 +19,7 @@ typedef struct nb_further {
 
 struct nb_variable_name;
 
-struct nb_crowd {
+struct nb_further_scenes {
     /* number of crystals of the image; 0: the image has only background */
     int crystals;
     nb_further **all; /* owned, [n], with owned entries; all scenes but the first */
@@ -47,12 +47,12 @@ void nb_sim_move_further(const nb_sim *sim, nb_further *crystal);
 
 /** Build the scenes of all further crystals from sim->cfg or the given records.  An image
  * without crystals keeps its background.  Errors: as nb_sim_build_model. */
-nb_status nb_crowd_build(nb_sim *sim, nb_error *err);
-void nb_crowd_free(struct nb_crowd *crowd); /* NULL is allowed */
+nb_status nb_further_scenes_build(nb_sim *sim, nb_error *err);
+void nb_further_scenes_free(struct nb_further_scenes *further); /* NULL is allowed */
 /** Copy records and inputs for the next build. The caller frees *copy, which is NULL
  * after an error. */
-nb_status nb_crowd_copy(const struct nb_crowd *from, struct nb_crowd **copy,
-                        nb_error *err);
+nb_status nb_further_scenes_copy(const struct nb_further_scenes *from,
+                                 struct nb_further_scenes **copy, nb_error *err);
 
 /** Set the records of crystals 1 to n for the next build; n 0: use sim->typed again. */
 nb_status nb_sim_give_crystals(nb_sim *sim, const nb_config *configs, int n,

@@ -67,7 +67,7 @@ static nb_status check_table(const nb_sim *sim, const nb_variable_name *v, nb_er
 {
     const int table = v->kind == NB_VAR_F || v->kind == NB_VAR_ALL_F ||
                       (v->kind == NB_VAR_DEFAULT_F && sim->in.tables.box.nh > 0);
-    return sim->crowd && table
+    return sim->further && table
                ? nb_fail(err, NB_ERR_INPUT,
                          "the derivative by %s: not with several lattices "
                          "(-crystals, -twin), which may have tables of F of their own",
@@ -82,7 +82,7 @@ static nb_status build_job(const nb_sim *sim, int i, const nb_variable_name *nam
                            int count, slopes *s, nb_error *err)
 {
     nb_slope_job *job = &s->jobs[i];
-    const nb_further *x = i > 0 ? sim->crowd->all[i - 1] : NULL;
+    const nb_further *x = i > 0 ? sim->further->all[i - 1] : NULL;
     nb_displacement moved;
     const nb_subject of =
         x ? nb_sim_further_subject(sim, i - 1, &moved) : nb_sim_subject(sim);
@@ -147,7 +147,7 @@ static int parts_background(const nb_sim *sim)
 static nb_status build_jobs(const nb_sim *sim, const nb_variable_name *names, int count,
                             slopes *s, nb_error *err)
 {
-    const int n = 1 + (sim->crowd ? sim->crowd->n : 0);
+    const int n = 1 + (sim->further ? sim->further->n : 0);
     nb_status st = NB_OK;
     for (int k = 0; k < count && !st; k++)
         st = check_table(sim, &names[k], err);
@@ -359,8 +359,8 @@ static nb_status open_slopes(nb_sim *sim, const char *const *names, int count,
 {
     nb_stage psf;
     const int spreads = of && nb_sim_has_spread(sim, &psf);
-    const int rendered =
-        !spreads && !sim->crowd && !nb_sim_has_footprint(sim) && !nb_sim_has_factors(sim);
+    const int rendered = !spreads && !sim->further && !nb_sim_has_footprint(sim) &&
+                         !nb_sim_has_factors(sim);
     const nb_slope_pixels *pixels = of && !spreads ? of->pixels : NULL;
     nb_status st = open_jobs(sim, names, count, 0, s, err);
     NB_TRY(open_run(sim, s, of && rendered ? of->seen->n_knots : 0, err));

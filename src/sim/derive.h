@@ -10,7 +10,7 @@
 
 /** Describe the simulation for src/derive; valid until sim changes. */
 nb_subject nb_sim_subject(const nb_sim *sim);
-/** Describe scene i of the crowd; *moved gets the displacement of the scene, and must
+/** Describe scene i of an image; *moved gets the displacement of the scene, and must
  * live as long as the result. */
 nb_subject nb_sim_further_subject(const nb_sim *sim, int i, nb_displacement *moved);
 

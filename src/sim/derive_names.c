@@ -32,7 +32,7 @@ nb_subject nb_sim_subject(const nb_sim *sim)
 
 nb_subject nb_sim_further_subject(const nb_sim *sim, int i, nb_displacement *moved)
 {
-    nb_further *const *all = sim->crowd->all, *x = all[i];
+    nb_further *const *all = sim->further->all, *x = all[i];
     nb_subject of = nb_sim_subject(sim);
     *moved = sim->moved; /* the move `rot` turns only the first crystal */
     if (x->crystal > 0)
@@ -55,7 +55,7 @@ int nb_sim_moves_crystal(const nb_sim *sim, const nb_further *x, const nb_variab
     double poked, now;
     if (nb_variable_is_of_frame(v) || x->crystal == 0)
         return 1;
-    if (v->kind == NB_VAR_ROT || v->kind >= NB_VAR_F || sim->crowd->given ||
+    if (v->kind == NB_VAR_ROT || v->kind >= NB_VAR_F || sim->further->given ||
         (cell && (x->in.matrix.given || x->in.factors != sim->in.factors)) ||
         (v->kind == NB_VAR_MOSAIC && x->model.mosaic.shaped))
         return 0;

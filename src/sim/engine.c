@@ -13,7 +13,7 @@
 #include "../params/config.h"
 #include "../render/request.h"
 
-struct nb_warming {
+struct nb_warm_up {
     pthread_t thread;
     const nb_backend *backend;
     int device_index;
@@ -21,15 +21,15 @@ struct nb_warming {
 
 static void *warm(void *user)
 {
-    const struct nb_warming *w = user;
+    const struct nb_warm_up *w = user;
     w->backend->device->warm(w->device_index);
     return NULL;
 }
 
 void nb_engine_warm(nb_sim_engine *engine, const nb_backend *backend, int device_index)
 {
-    struct nb_warming *w;
-    if (engine->warming || !backend->device)
+    struct nb_warm_up *w;
+    if (engine->warm_up || !backend->device)
         return;
     w = nb_alloc(1, sizeof *w, "device", NULL);
     if (!w)
@@ -40,7 +40,7 @@ void nb_engine_warm(nb_sim_engine *engine, const nb_backend *backend, int device
     if (pthread_create(&w->thread, NULL, warm, w))
         nb_free(w);
     else
-        engine->warming = w;
+        engine->warm_up = w;
 }
 
 static void start_asked(void *user, const nb_backend *backend)
@@ -78,7 +78,7 @@ nb_sim_engine nb_engine_like(const nb_sim_engine *engine)
     like.photons = (nb_photons){0};
     like.lent = NULL;
     like.spares = NULL;
-    like.warming = NULL;
+    like.warm_up = NULL;
     like.footprint = (nb_footprint_plan){0};
     like.second = NULL;
     like.second_pixels = 0;
@@ -161,12 +161,12 @@ nb_status nb_engine_background(nb_sim_engine *engine, nb_store *store,
 
 void nb_engine_join(nb_sim_engine *engine)
 {
-    if (!engine->warming)
+    if (!engine->warm_up)
         return;
     if (!nb_fork_lost_device())
-        pthread_join(engine->warming->thread, NULL);
-    nb_free(engine->warming);
-    engine->warming = NULL;
+        pthread_join(engine->warm_up->thread, NULL);
+    nb_free(engine->warm_up);
+    engine->warm_up = NULL;
 }
 
 nb_status nb_engine_check(const nb_sim_engine *engine, nb_error *err)

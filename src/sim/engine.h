@@ -19,7 +19,7 @@ typedef struct nb_sim_engine {
     nb_photons photons;              /* the last image; owned if nb_sim_render got NULL */
     nb_device_image *lent;           /* handle of the last image if it is lent, or NULL */
     struct nb_spares *spares;        /* shared with the lent images, or NULL */
-    struct nb_warming *warming;      /* owned; thread that starts a device, or NULL */
+    struct nb_warm_up *warm_up;      /* owned; thread that starts a device, or NULL */
     nb_footprint_plan footprint;     /* owned; plan of the last image, or empty */
     float *second; /* owned, [second_pixels]: image of a crystal to be added, or NULL */
     size_t second_pixels;

@@ -65,7 +65,7 @@ static uint64_t hash_inputs(uint64_t h, const nb_inputs *in, size_t pixels)
 /** Hash the lines of -crystals, and the files that they name. */
 static uint64_t hash_crystals(uint64_t h, const nb_sim *base)
 {
-    const struct nb_crowd *crowd = base->crowd;
+    const struct nb_further_scenes *further = base->further;
     nb_crystal_lines *lines;
     if (nb_crystals_lines(&base->in, &base->typed, &lines, NULL))
         return h;
@@ -73,10 +73,10 @@ static uint64_t hash_crystals(uint64_t h, const nb_sim *base)
         h = nb_hash_bytes(h, nb_crystal_line_text(lines, i),
                           strlen(nb_crystal_line_text(lines, i)) + 1);
     nb_shared_drop(lines);
-    for (int i = 0; crowd && i < crowd->n; i++)
-        if (crowd->all[i]->in.tables.file != base->in.tables.file ||
-            crowd->all[i]->in.factors != base->in.factors)
-            h = hash_table(h, &crowd->all[i]->in);
+    for (int i = 0; further && i < further->n; i++)
+        if (further->all[i]->in.tables.file != base->in.tables.file ||
+            further->all[i]->in.factors != base->in.factors)
+            h = hash_table(h, &further->all[i]->in);
     return h;
 }
 

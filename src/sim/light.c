@@ -19,18 +19,18 @@ enum { FEW_SAMPLES = 128 };
 /** Inputs of model i (model_of). */
 static const nb_inputs *inputs_of(const nb_sim *sim, int i)
 {
-    return i > 0 ? &sim->crowd->all[i - 1]->in : &sim->in;
+    return i > 0 ? &sim->further->all[i - 1]->in : &sim->in;
 }
 
 /** Model i of an image's crystals, or NULL if i is too large. */
 static const nb_model *model_of(const nb_sim *sim, int i)
 {
-    const struct nb_crowd *crowd = sim->crowd;
-    if (crowd && crowd->crystals == 0)
+    const struct nb_further_scenes *further = sim->further;
+    if (further && further->crystals == 0)
         return NULL;
     if (i == 0)
         return &sim->model;
-    return crowd && i <= crowd->n ? &crowd->all[i - 1]->model : NULL;
+    return further && i <= further->n ? &further->all[i - 1]->model : NULL;
 }
 
 static int has_light(const nb_sim *sim)

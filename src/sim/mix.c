@@ -9,8 +9,8 @@ nb_mix nb_sim_mix(const nb_sim *sim)
     nb_mix mix = {.light = nb_sim_light_plane(sim),
                   .late = sim->light ? &sim->light->late : NULL};
     nb_inputs_shade(&sim->in, &sim->model, &mix);
-    mix.n_more = sim->crowd ? sim->crowd->n_scenes : 0;
-    mix.more = sim->crowd ? sim->crowd->scenes : NULL;
+    mix.n_more = sim->further ? sim->further->n_scenes : 0;
+    mix.more = sim->further ? sim->further->scenes : NULL;
     return mix;
 }
 

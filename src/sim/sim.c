@@ -65,7 +65,7 @@ nb_status nb_sim_build_model(nb_sim *sim, nb_error *err)
     if (!st &&
         ((st = nb_inputs_make_shade(&sim->in, &sim->model, nb_threads_of(&sim->cfg), err)) ||
          (st = nb_inputs_make_absorb(&sim->in, &sim->model, nb_threads_of(&sim->cfg), err)) ||
-         (st = nb_crowd_build(sim, err))))
+         (st = nb_further_scenes_build(sim, err))))
         nb_model_free(&sim->model);
     if (!st)
         flatten(&sim->model);
@@ -154,7 +154,7 @@ struct nb_undo {
     nb_displacement moved;
     nb_inputs in;
     nb_model model;
-    struct nb_crowd *crowd;
+    struct nb_further_scenes *further;
 };
 
 /** Restore sim as it was before the change. */
@@ -166,7 +166,7 @@ static void take_back(nb_sim *sim)
     nb_shared_drop(sim->start);
     if (sim->moved.panels != undo->moved.panels)
         nb_free(sim->moved.panels);
-    nb_crowd_free(sim->crowd);
+    nb_further_scenes_free(sim->further);
     nb_config_copy(&sim->cfg, &undo->cfg);
     sim->moves = undo->moves;
     sim->start = undo->start;
@@ -174,7 +174,7 @@ static void take_back(nb_sim *sim)
     sim->moved = undo->moved;
     sim->in = undo->in;
     sim->model = undo->model;
-    sim->crowd = undo->crowd;
+    sim->further = undo->further;
 }
 
 static void end_undo(nb_sim *sim)
@@ -196,9 +196,9 @@ nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
     undo->moved = sim->moved;
     undo->in = nb_inputs_hold(&sim->in);
     undo->model = sim->model;
-    undo->crowd = sim->crowd;
-    sim->crowd = NULL;
-    if (!undo->crowd || !nb_crowd_copy(undo->crowd, &sim->crowd, err))
+    undo->further = sim->further;
+    sim->further = NULL;
+    if (!undo->further || !nb_further_scenes_copy(undo->further, &sim->further, err))
         return NB_OK;
     take_back(sim);
     end_undo(sim);
@@ -208,7 +208,7 @@ nb_status nb_sim_begin(nb_sim *sim, nb_error *err)
 static void drop_old(nb_sim *sim)
 {
     nb_undo *undo = sim->undo;
-    nb_crowd_free(undo->crowd);
+    nb_further_scenes_free(undo->further);
     nb_shared_drop(undo->moves);
     nb_shared_drop(undo->start);
     nb_inputs_drop(&undo->in);
@@ -466,7 +466,7 @@ void nb_sim_free(nb_sim *sim)
         return;
     nb_engine_free(&sim->engine);
     nb_notes_free(sim->notes);
-    nb_crowd_free(sim->crowd);
+    nb_further_scenes_free(sim->further);
     nb_model_free(&sim->model);
     nb_sim_light_free(sim->light);
     nb_free(sim->moved.panels);

@@ -58,7 +58,7 @@ struct nb_sim {
     /* number of lists of observed pixels made so far, from which a list gets its
      * number */
     uint64_t n_observed;
-    struct nb_crowd *crowd; /* owned; further crystals (crystals.h), or NULL */
+    struct nb_further_scenes *further; /* owned; further crystals (crystals.h), or NULL */
 };
 
 /** Like nb_sim_create, for `images` images. `-device auto` takes this number into

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Several crystals in an image: their reflections and limits add, lists, streams and blocks; test_crowd.py adds images."""
+"""Several crystals in an image: their reflections and limits add, lists, streams and blocks; test_random_crystals.py adds images."""
 import json
 import os
 import subprocess

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The automatic number of wavelengths is large enough; draws flags of series for
-test_typed.py and test_crowd.py."""
+test_typed.py and test_random_crystals.py."""
 import json
 import math
 import os

@@ -281,14 +281,14 @@ class Scene:
             self.take(0.95, ["-oversample 1", "-oversample 1", "-oversample 2"])
         series = rng.random() < 0.55
         if rng.random() < (0.3 if series else 0.5) and "box" not in self.flags.get("absorb", [""])[0]:
-            self.crowd()
+            self.draw_crystals()
         if series:
             self.draw_series()
         else:
             self.take(0.15, ["-osc ~0.3:2 -phisteps #1:3"])
             self.take(0.08 if not self.has("geom", "expt", "nxmx", "roi") else 0, ["-roi 2 12 3 11"])
 
-    def crowd(self):
+    def draw_crystals(self):
         if self.rng.random() < 0.35:
             self.flags["crystals"] = [self.rng.choice(["0", "2", "3"])]
         else:

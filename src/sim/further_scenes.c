@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The scenes of an image's further crystals and twin parts, all scenes but the first
- * (struct nb_crowd). */
+ * (struct nb_further_scenes). */
 #include <string.h>
 
 #include "../base/c_locale.h"
@@ -22,41 +22,43 @@ static void free_further(nb_further *x)
     nb_free(x);
 }
 
-static void forget_given(struct nb_crowd *crowd)
+static void forget_given(struct nb_further_scenes *further)
 {
-    nb_configs_free(crowd->given, (size_t)crowd->n_given);
-    crowd->given = NULL;
-    crowd->n_given = 0;
+    nb_configs_free(further->given, (size_t)further->n_given);
+    further->given = NULL;
+    further->n_given = 0;
 }
 
-static void shrink(struct nb_crowd *crowd, int n)
+static void shrink(struct nb_further_scenes *further, int n)
 {
-    while (crowd->n > n)
-        free_further(crowd->all[--crowd->n]);
+    while (further->n > n)
+        free_further(further->all[--further->n]);
 }
 
-void nb_crowd_free(struct nb_crowd *crowd)
+void nb_further_scenes_free(struct nb_further_scenes *further)
 {
-    if (!crowd)
+    if (!further)
         return;
-    shrink(crowd, 0);
+    shrink(further, 0);
     for (int i = 0; i < NB_TWIN_MAX; i++)
-        nb_shared_drop(crowd->mixed[i]);
-    nb_free(crowd->all);
-    nb_free(crowd->scenes);
-    forget_given(crowd);
-    nb_free(crowd);
+        nb_shared_drop(further->mixed[i]);
+    nb_free(further->all);
+    nb_free(further->scenes);
+    forget_given(further);
+    nb_free(further);
 }
 
-/** Grow crowd->all to n entries. */
-static nb_status grow(struct nb_crowd *crowd, int n, nb_error *err)
+/** Grow further->all to n entries. */
+static nb_status grow(struct nb_further_scenes *further, int n, nb_error *err)
 {
-    const size_t used = (size_t)crowd->n, room = (size_t)n;
+    const size_t used = (size_t)further->n, room = (size_t)n;
     nb_status st;
-    NB_FORWARD(nb_grow(&crowd->all, used, room, sizeof *crowd->all, "crystals", err));
-    NB_FORWARD(nb_grow(&crowd->scenes, used, room, sizeof *crowd->scenes, "crystals", err));
-    for (; crowd->n < n; crowd->n++)
-        if (!(crowd->all[crowd->n] = nb_alloc(1, sizeof **crowd->all, "crystals", err)))
+    NB_FORWARD(nb_grow(&further->all, used, room, sizeof *further->all, "crystals", err));
+    NB_FORWARD(
+        nb_grow(&further->scenes, used, room, sizeof *further->scenes, "crystals", err));
+    for (; further->n < n; further->n++)
+        if (!(further->all[further->n] =
+                  nb_alloc(1, sizeof **further->all, "crystals", err)))
             return NB_ERR_NOMEM;
     return NB_OK;
 }
@@ -65,8 +67,8 @@ static nb_status grow(struct nb_crowd *crowd, int n, nb_error *err)
 static nb_status record_of(const nb_sim *sim, int m, nb_config *typed, nb_error *err)
 {
     nb_status st;
-    if (sim->crowd->given) {
-        nb_config_copy(typed, &sim->crowd->given[m - 1]);
+    if (sim->further->given) {
+        nb_config_copy(typed, &sim->further->given[m - 1]);
         return NB_OK;
     }
     nb_config_copy(typed, &sim->typed);
@@ -93,7 +95,7 @@ static void share_frame(const nb_sim *sim, nb_further *x)
 static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
                              const nb_frame_extra *extra, nb_error *err)
 {
-    nb_further *x = sim->crowd->all[i];
+    nb_further *x = sim->further->all[i];
     const nb_hooks silent = {0};
     nb_inputs old = x->in, from = sim->in, in;
     const int of_first = nb_key_equal(&old.factors_key, &from.factors_key);
@@ -121,7 +123,7 @@ static nb_status resolve_one(nb_sim *sim, int i, const nb_config *typed,
 static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config *typed,
                            nb_error *err)
 {
-    nb_further *x = sim->crowd->all[i];
+    nb_further *x = sim->further->all[i];
     nb_displacement place = sim->moved; /* the move `rot` turns only the first crystal */
     const nb_building b = {&x->cfg, sim->seed,   &place,     NULL,
                            twin,    &sim->model, &sim->asker};
@@ -147,13 +149,13 @@ static nb_status build_one(nb_sim *sim, int i, int m, int twin, const nb_config 
 }
 
 /** Mix F of twin part x into `first` if both lattices coincide, else list scene x. */
-static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *first,
-                            const nb_twin *twin, nb_error *err)
+static nb_status take_scene(struct nb_further_scenes *further, nb_further *x,
+                            nb_model *first, const nb_twin *twin, nb_error *err)
 {
     const double *T = x->twin > 0 ? twin->T[x->twin - 1] : NULL;
     if (T && nb_twin_coincides(first, &x->model, T))
-        return nb_twin_mix(first, &x->model, T, &crowd->mixed[x->twin - 1], err);
-    crowd->scenes[crowd->n_scenes++] = &x->model.scene;
+        return nb_twin_mix(first, &x->model, T, &further->mixed[x->twin - 1], err);
+    further->scenes[further->n_scenes++] = &x->model.scene;
     return NB_OK;
 }
 
@@ -161,7 +163,7 @@ static nb_status take_scene(struct nb_crowd *crowd, nb_further *x, nb_model *fir
  * 0. */
 static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
 {
-    struct nb_crowd *crowd = sim->crowd;
+    struct nb_further_scenes *further = sim->further;
     NB_OWN_CONFIG cfg = {0};
     nb_model *first = &sim->model;
     char name[NB_PATH_MAX];
@@ -179,41 +181,42 @@ static nb_status build_crystal(nb_sim *sim, int m, int *i, nb_error *err)
     if (!st && m == 0 && twin.n)
         nb_tables_sign(&sim->in.tables, &first->scene.factors.table);
     for (int part = m == 0; !st && part <= twin.n; part++, ++*i) {
-        if (*i >= crowd->n)
-            st = grow(crowd, *i + 1, err);
+        if (*i >= further->n)
+            st = grow(further, *i + 1, err);
         NB_TRY(build_one(sim, *i, m, part, &cfg, err));
         if (!st && part == 0)
-            first = &crowd->all[*i]->model;
-        NB_TRY(take_scene(crowd, crowd->all[*i], first, &twin, err));
+            first = &further->all[*i]->model;
+        NB_TRY(take_scene(further, further->all[*i], first, &twin, err));
     }
     sim->asker.place = "";
     return m > 0 ? nb_fail_within(err, st, name) : st;
 }
 
-nb_status nb_crowd_build(nb_sim *sim, nb_error *err)
+nb_status nb_further_scenes_build(nb_sim *sim, nb_error *err)
 {
-    struct nb_crowd *crowd = sim->crowd;
+    struct nb_further_scenes *further = sim->further;
     int n = 1, built = 0;
     nb_status st = NB_OK;
     if (!sim->cfg.crystals[0] && !sim->cfg.twin[0]) {
-        nb_crowd_free(crowd);
-        sim->crowd = NULL;
+        nb_further_scenes_free(further);
+        sim->further = NULL;
         return NB_OK;
     }
     NB_FORWARD(nb_crystals_count(&sim->in, &sim->cfg, &n, err));
-    if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err)))
+    if (!further &&
+        !(further = sim->further = nb_alloc(1, sizeof *further, "crystals", err)))
         return NB_ERR_NOMEM;
     /* the given records are for another number of crystals */
-    if (crowd->given && crowd->n_given != n - 1)
-        forget_given(crowd);
-    crowd->crystals = n;
-    crowd->n_scenes = 0;
+    if (further->given && further->n_given != n - 1)
+        forget_given(further);
+    further->crystals = n;
+    further->n_scenes = 0;
     nb_twin_part(&sim->model);
     for (int m = 0; m < n && !st; m++)
         st = build_crystal(sim, m, &built, err);
-    shrink(crowd, st ? 0 : built);
+    shrink(further, st ? 0 : built);
     if (st)
-        crowd->n_scenes = 0;
+        further->n_scenes = 0;
     if (!st && n == 0)
         sim->model.scene = nb_scene_without_crystal(&sim->model.scene);
     return st;
@@ -223,7 +226,7 @@ nb_status nb_sim_set_crystals(nb_sim *sim, const nb_crystals *all, nb_error *err
 {
     NB_IN_C_LOCALE;
     NB_REFUSE_NULL(sim && all && (all->configs || all->n < 2));
-    const int crystals = sim->crowd ? sim->crowd->crystals : 1;
+    const int crystals = sim->further ? sim->further->crystals : 1;
     nb_status st;
     if (all->n != crystals)
         return nb_fail(err, NB_ERR_INPUT, "%d crystals, but the image has %d", all->n,
@@ -231,7 +234,7 @@ nb_status nb_sim_set_crystals(nb_sim *sim, const nb_crystals *all, nb_error *err
     if (crystals < 2)
         return NB_OK;
     st = nb_sim_give_crystals(sim, all->configs + 1, crystals - 1, err);
-    NB_TRY(nb_crowd_build(sim, err));
+    NB_TRY(nb_further_scenes_build(sim, err));
     nb_photons_forget(&sim->engine.photons);
     return st;
 }
@@ -246,35 +249,38 @@ static nb_config *copy_configs(const nb_config *from, int n, nb_error *err)
 
 nb_status nb_sim_give_crystals(nb_sim *sim, const nb_config *configs, int n, nb_error *err)
 {
-    struct nb_crowd *crowd = sim->crowd;
+    struct nb_further_scenes *further = sim->further;
     nb_config *given = copy_configs(configs, n, err);
     if (n > 0 && !given)
         return NB_ERR_NOMEM;
-    if (!crowd && !(crowd = sim->crowd = nb_alloc(1, sizeof *crowd, "crystals", err))) {
+    if (!further &&
+        !(further = sim->further = nb_alloc(1, sizeof *further, "crystals", err))) {
         nb_configs_free(given, (size_t)n);
         return NB_ERR_NOMEM;
     }
-    forget_given(crowd);
-    crowd->given = given;
-    crowd->n_given = n;
+    forget_given(further);
+    further->given = given;
+    further->n_given = n;
     return NB_OK;
 }
 
-nb_status nb_crowd_copy(const struct nb_crowd *old, struct nb_crowd **out, nb_error *err)
+nb_status nb_further_scenes_copy(const struct nb_further_scenes *old,
+                                 struct nb_further_scenes **out, nb_error *err)
 {
-    struct nb_crowd *crowd = *out = nb_alloc(1, sizeof *crowd, "crystals", err);
-    nb_status st = crowd ? NB_OK : NB_ERR_NOMEM;
+    struct nb_further_scenes *further = *out =
+        nb_alloc(1, sizeof *further, "crystals", err);
+    nb_status st = further ? NB_OK : NB_ERR_NOMEM;
     if (!st && old->given) {
-        crowd->given = copy_configs(old->given, old->n_given, err);
-        crowd->n_given = crowd->given ? old->n_given : 0;
-        st = crowd->given ? NB_OK : NB_ERR_NOMEM;
+        further->given = copy_configs(old->given, old->n_given, err);
+        further->n_given = further->given ? old->n_given : 0;
+        st = further->given ? NB_OK : NB_ERR_NOMEM;
     }
     if (!st && old->n)
-        st = grow(crowd, old->n, err);
+        st = grow(further, old->n, err);
     for (int i = 0; i < old->n && !st; i++)
-        crowd->all[i]->in = nb_inputs_hold(&old->all[i]->in);
+        further->all[i]->in = nb_inputs_hold(&old->all[i]->in);
     if (st) {
-        nb_crowd_free(crowd);
+        nb_further_scenes_free(further);
         *out = NULL;
     }
     return st;

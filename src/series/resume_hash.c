@@ -85,7 +85,7 @@ nb_status nb_earlier_fingerprint(nb_run *run, uint64_t earlier, uint64_t *finger
     const char *maker;
     uint64_t mine, first[2];
     nb_status st = hash_series(run->base, &run->frames, &mine, err);
-    mine = run->given ? nb_given_hash(run->given, mine) : mine;
+    mine = run->stored ? nb_stored_hash(run->stored, mine) : mine;
     first[0] = mine;
     first[1] = hash_renderer(mine, renderer_of(&run->base->engine));
     maker = fingerprint_maker(mine, earlier);

@@ -28,7 +28,7 @@ static int is_there(const nb_template *t, int number)
 }
 
 /** Count the files numbered from 0 or 1 on. A missing number is an error. */
-static nb_status count_files(nb_given *g, const char *input, nb_error *err)
+static nb_status count_files(nb_stored_images *g, const char *input, nb_error *err)
 {
     nb_template *t = &g->files;
     char name[NB_PATH_MAX], later[NB_PATH_MAX];
@@ -51,7 +51,7 @@ static nb_status count_files(nb_given *g, const char *input, nb_error *err)
     return NB_OK;
 }
 
-static nb_status count_frames(nb_given *g, const char *input, nb_error *err)
+static nb_status count_frames(nb_stored_images *g, const char *input, nb_error *err)
 {
     g->files.is_name = 1;
     g->hdf5 = nb_hdf5_frame_of(input, g->files.before, &g->first);
@@ -104,7 +104,7 @@ static nb_status leave_crystal_out(nb_config *cfg, nb_error *err)
 }
 
 /** Check that all values that set the absolute scale of a background are known. */
-static nb_status check_background(const nb_given *g, unsigned open, nb_error *err)
+static nb_status check_background(const nb_stored_images *g, unsigned open, nb_error *err)
 {
     static const struct {
         unsigned field;
@@ -132,7 +132,7 @@ static nb_status check_background(const nb_given *g, unsigned open, nb_error *er
 /* --- the geometry of each frame --- */
 
 /** Name image k, from 0, in messages and for readers of headers. */
-static void image_name(const nb_given *g, int k, char name[NB_PATH_MAX + 16])
+static void image_name(const nb_stored_images *g, int k, char name[NB_PATH_MAX + 16])
 {
     (void)nb_template_name(&g->files, k, name, NULL);
     if (g->hdf5)
@@ -141,7 +141,7 @@ static void image_name(const nb_given *g, int k, char name[NB_PATH_MAX + 16])
 
 /** The next flag after p that headers set, and whose value in frame k is not that of the
  * first frame; NULL at the end. */
-static const nb_param *next_other(const nb_given *g, int k, const nb_param *p)
+static const nb_param *next_other(const nb_stored_images *g, int k, const nb_param *p)
 {
     const int panels = nb_config_geometry_flag(&g->cfg) || g->cfg.detector;
     const unsigned fixed = panels ? NB_PARAM_PLACES | NB_PARAM_REPLACED : 0;
@@ -156,21 +156,21 @@ static const nb_param *next_other(const nb_given *g, int k, const nb_param *p)
  * nb_frames.override. */
 static nb_status change_frame(void *user, int k, nb_config *cfg, nb_error *err)
 {
-    const nb_given *g = user;
+    const nb_stored_images *g = user;
     (void)err;
     for (const nb_param *p = NULL; (p = next_other(g, k, p));)
         nb_param_copy(p, cfg, &g->rows[k]);
     return NB_OK;
 }
 
-void nb_given_vary(nb_given *g, nb_frames *f)
+void nb_stored_vary(nb_stored_images *g, nb_frames *f)
 {
     f->override = g->differ ? change_frame : NULL;
     f->user = g;
 }
 
 /** Compare image k with the frame that follows from the first image and -osc. */
-static void compare_row(nb_given *g, int k)
+static void compare_row(nb_stored_images *g, int k)
 {
     const double phi = NB_VALUE(&g->rows[0], phi_deg), osc = g->cfg.osc_deg;
     for (const nb_param *p = NULL; (p = next_other(g, k, p));) {
@@ -181,7 +181,8 @@ static void compare_row(nb_given *g, int k)
 }
 
 /** Complete row k from the header of image k. said: geometry of an HDF5 file. */
-static nb_status read_row(nb_given *g, int k, const nb_hdf5_geometry *said, nb_error *err)
+static nb_status read_row(nb_stored_images *g, int k, const nb_hdf5_geometry *said,
+                          nb_error *err)
 {
     char name[NB_PATH_MAX];
     nb_opened_image in = {.format = NB_FORMAT_HDF5};
@@ -195,7 +196,7 @@ static nb_status read_row(nb_given *g, int k, const nb_hdf5_geometry *said, nb_e
 }
 
 /** Read the headers of all images. typed: the configuration without a header. */
-static nb_status read_rows(nb_given *g, const nb_config *typed, nb_error *err)
+static nb_status read_rows(nb_stored_images *g, const nb_config *typed, nb_error *err)
 {
     const size_t n = (size_t)g->frames;
     nb_hdf5_geometry *said = NULL;
@@ -221,7 +222,7 @@ static nb_status read_rows(nb_given *g, const nb_config *typed, nb_error *err)
 }
 
 /** Complete the configuration from the header of the first image. */
-static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
+static nb_status take_header(nb_stored_images *g, const nb_hooks *hooks, nb_error *err)
 {
     nb_config *cfg = &g->cfg;
     char name[NB_PATH_MAX + 16];
@@ -246,7 +247,7 @@ static nb_status take_header(nb_given *g, const nb_hooks *hooks, nb_error *err)
 }
 
 /** Take an HDF5 file of several panels as detector, unless a flag names another one. */
-static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err)
+static nb_status find_detector(nb_stored_images *g, const nb_hooks *hooks, nb_error *err)
 {
     NB_OWN_CONFIG typed = {0};
     const char *file = g->files.before;
@@ -266,10 +267,10 @@ static nb_status find_detector(nb_given *g, const nb_hooks *hooks, nb_error *err
     return st ? st : read_rows(g, &typed, err);
 }
 
-nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
-                        const nb_hooks *hooks, nb_given **given, nb_error *err)
+nb_status nb_stored_open(const nb_config *cfg, const nb_series *series,
+                         const nb_hooks *hooks, nb_stored_images **images, nb_error *err)
 {
-    nb_given *g = *given = nb_alloc(1, sizeof *g, "input of a series", err);
+    nb_stored_images *g = *images = nb_alloc(1, sizeof *g, "input of a series", err);
     char file[NB_PATH_MAX];
     nb_status st = g ? NB_OK : NB_ERR_NOMEM;
     if (st || !(g->reader = nb_alloc(1, sizeof *g->reader, "reader of HDF5", err)))
@@ -289,7 +290,7 @@ nb_status nb_given_open(const nb_config *cfg, const nb_series *series,
     return NB_OK;
 }
 
-uint64_t nb_given_hash(const nb_given *g, uint64_t h)
+uint64_t nb_stored_hash(const nb_stored_images *g, uint64_t h)
 {
     for (int k = 0; k < (g->hdf5 ? 1 : g->frames); k++) {
         char path[NB_PATH_MAX];
@@ -303,7 +304,7 @@ uint64_t nb_given_hash(const nb_given *g, uint64_t h)
     return h;
 }
 
-void nb_given_free(nb_given *g)
+void nb_stored_free(nb_stored_images *g)
 {
     if (!g)
         return;
@@ -334,8 +335,8 @@ static void close_stored(stored *s)
 
 /** Read frame k; with_mask: read also its mask from HDF5. Call close_stored, after an
  * error too. */
-static nb_status open_stored(const nb_given *g, int k, int with_mask, const nb_sim *sim,
-                             stored *s, nb_error *err)
+static nb_status open_stored(const nb_stored_images *g, int k, int with_mask,
+                             const nb_sim *sim, stored *s, nb_error *err)
 {
     const nb_panel *first = sim->model.scene.panels;
     const nb_hdf5_wanted wanted = {s->name, g->first + k, with_mask, NULL, g->reader};
@@ -379,7 +380,7 @@ static const uint8_t *marks_of(const stored *s, int panel, int row)
 /** Add the photons of row j of a panel to the background in image. Pixels that are not
  * rendered become 0; marked pixels get only the background. Returns the first pixel that
  * is not finite, or the number of columns. */
-static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
+static int take_row(const nb_stored_images *g, const nb_scene *sc, int panel, int j,
                     const stored *s, float *image)
 {
     const nb_panel *p = &sc->panels[panel];
@@ -406,7 +407,7 @@ static int take_row(const nb_given *g, const nb_scene *sc, int panel, int j,
 }
 
 /** Put the background of the frame of sim into image. */
-static nb_status put_background(const nb_given *g, nb_sim *sim, float *image,
+static nb_status put_background(const nb_stored_images *g, nb_sim *sim, float *image,
                                 nb_error *err)
 {
     const size_t bytes = sim->model.scene.raster.pixels * sizeof *image;
@@ -419,8 +420,8 @@ static nb_status put_background(const nb_given *g, nb_sim *sim, float *image,
     return NB_OK;
 }
 
-nb_status nb_given_frame(const nb_given *g, int k, nb_sim *sim, float *image,
-                         nb_error *err)
+nb_status nb_stored_frame(const nb_stored_images *g, int k, nb_sim *sim, float *image,
+                          nb_error *err)
 {
     const nb_scene *sc = &sim->model.scene;
     stored s;
@@ -439,7 +440,7 @@ nb_status nb_given_frame(const nb_given *g, int k, nb_sim *sim, float *image,
     return st;
 }
 
-nb_hdf5_frame nb_given_truth(const nb_given *g, int k, const nb_sim *sim)
+nb_hdf5_frame nb_stored_truth(const nb_stored_images *g, int k, const nb_sim *sim)
 {
     nb_hdf5_frame unknown;
     nb_hdf5_forget(&unknown);
@@ -472,7 +473,7 @@ static nb_status take_mask(nb_sim *base, const stored *s, nb_error *err)
     return nb_sim_build_again(base, err);
 }
 
-nb_status nb_given_prepare(nb_given *g, nb_sim *base, nb_error *err)
+nb_status nb_stored_prepare(nb_stored_images *g, nb_sim *base, nb_error *err)
 {
     stored s;
     nb_status st;

@@ -147,7 +147,7 @@ def check_set(i, rng, renderers):
         script.ok(f"set-{i}-{name}", off <= 1e-6 and both.max() > 0, f"{off:.3g}{told}")
         if "-water" not in flags:  # rounding of pixels with background leaves fewer digits for spots
             far = max(listed(numpy.delete(one, 0, 1), numpy.delete(rows[rows[:, 0] == m], 0, 1)) for m, (_, one) in enumerate(alone))
-            script.ok(f"set-{i}-{name}-spots", worst("intensities in a crowd", far) <= 1e-6 and len(rows) > 0, f"{far:.3g}{told}")
+            script.ok(f"set-{i}-{name}-spots", worst("intensities of several crystals", far) <= 1e-6 and len(rows) > 0, f"{far:.3g}{told}")
         if part and name not in ("scalar", "double"):
             check_lack(f"set-{i}-{name}-tolerance", both, [*first, *how[:-2], "-crystals", "lines.jsonl"], part,
                        max(x.max() for x, _ in alone) * 2, told)
