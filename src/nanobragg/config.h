@@ -135,6 +135,13 @@ typedef enum nb_psf_shape {
     NB_PSF_FIBRE, /* fibre optics: g/(2 pi) (g^2 + r^2)^(-3/2) */
     NB_PSF_FIBER  /* other spelling, which is stored as NB_PSF_FIBRE */
 } nb_psf_shape;
+/** Faults of a beamline: the flags of each word are the rows of src/params/realism.c. */
+typedef enum nb_realism {
+    NB_REALISM_NONE = 0,
+    NB_REALISM_MX,  /* rotations at a synchrotron */
+    NB_REALISM_SSX, /* stills at a synchrotron */
+    NB_REALISM_XFEL /* stills at a free-electron laser */
+} nb_realism;
 typedef enum nb_tristate { NB_AUTO = -1, NB_OFF = 0, NB_ON = 1 } nb_tristate;
 
 /** Correlation of the displacements at r, in units of the correlation length. */

@@ -590,7 +590,9 @@ SERIES_MEMBER(double input_unit, "noise_unit", NULL, OF_SERIES(NUMBER, PIXELS | 
     .help = "one unit of their pixels")
 SERIES_MEMBER(nb_text vary, "vary", NULL, OF_SERIES(TEXT, PIXELS, vary), LONGEST(1536), .value = "NAME:law[:numbers],...",
     .help = "numbers that differ between frames, or crystals: normal:s, lognormal:s, uniform:a:b, gamma:m, choice:v:v, poisson:m, "
-        "ramp:a:b; % is a part of the typed value; crystals:choice:0:0:1 hits one shot of three")
+        "ramp:a:b, offset:s; % is a part of the typed value; crystals:choice:0:0:1 hits one shot of three")
+MEMBER(nb_realism realism, "realism", NULL, CHOICE(PIXELS, realism, NAMES("", "mx", "ssx", "xfel")), .fallback = "none",
+    .help = "faults of a beamline for rotations (mx) or stills: sets -vary and -calibration, where they are not typed, as a note says")
 SERIES_MEMBER(nb_text only_frame, "only_frame", NULL, OF_SERIES(TEXT, NONE, only_frame), LONGEST(24), .value = "k | a-b",
     .help = "frame k of the series alone, from 0, as a single image; or the part from a to b, of which -output and -hdf5 are written")
 MEMBER(nb_text stream_file, "streamout", NULL, PATH(OUTPUT, stream_file),

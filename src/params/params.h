@@ -176,6 +176,11 @@ int nb_list_is_changed(const nb_settings *settings);
 /** Refuse flags of structure factors that contradict each other or have no effect. */
 nb_status nb_config_check_factors(const nb_config *cfg, nb_error *err);
 
+/** Set the unset rows of -realism in a record, with a note each. */
+nb_status nb_realism_apply(nb_config *cfg, const nb_hooks *hooks, nb_error *err);
+/** The laws of -vary of -realism, or "". */
+const char *nb_realism_vary(const nb_config *cfg);
+
 /** Number of rows NB_PARAM_NOISE that are typed, plus 1 if a panel has a gain or
  * saturation. */
 int nb_noise_chain(const nb_settings *settings);

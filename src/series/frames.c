@@ -330,7 +330,8 @@ nb_status nb_frames_init(nb_frames *f, const nb_series *series, const nb_sim *ba
     f->phi_deg = all->value.phi_deg;
     f->osc_deg = NB_TYPED_OR(all, osc_deg, base->model.phi_range / NB_DEG);
     st = check_scan(f, err);
-    NB_TRY(nb_vary_read(series->vary, &f->whole, series, &base->model, &f->vary, err));
+    NB_TRY(nb_vary_read(series->vary, &f->whole, series, &base->model, &base->hooks,
+                        &f->vary, err));
     if (!st && series->orientations[0] && strcmp(series->orientations, "random") != 0)
         st = load_orientations(f, err);
     NB_TRY(load_spectra(f, err));

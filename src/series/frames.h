@@ -21,7 +21,9 @@ typedef enum nb_vary_target {
     NB_VARY_CELL,     /* one number of the cell */
     NB_VARY_MISSET,   /* one misset angle */
     NB_VARY_ROTATION, /* rotation about a lab axis, after the misset */
-    NB_VARY_CRYSTALS  /* number of crystals */
+    NB_VARY_CRYSTALS, /* number of crystals */
+    NB_VARY_SPINDLE,  /* rotation about the spindle beside the angle of the frame */
+    NB_VARY_OVERLAP   /* factor of the blocks of all crystals of a frame */
 } nb_vary_target;
 
 /** A number that varies. */
@@ -42,14 +44,17 @@ typedef struct nb_vary {
     double *numbers;    /* owned; numbers of the laws; numbers typed in % are converted */
     int frames, stills; /* number of frames; stills: 1 for stills, 0 for a rotation */
     int64_t seed;       /* seed of the series */
+    nb_vec3 spindle;    /* its direction in the lab */
 } nb_vary;
 
-/** Read the laws of `text` (-vary). Their centres are values of cfg. model: crystal and
- * geometry of cfg, or NULL if unknown. The caller frees *v, which is zero after an error.
+/** Read the laws of `text` (-vary), and those of -realism that agree with it and with cfg;
+ * a note lists the latter. Their centres are values of cfg. model: crystal and geometry of
+ * cfg, or NULL if unknown. The caller frees *v, which is zero after an error.
  * Errors: NB_ERR_INPUT (an unknown or repeated name, a wrong law or number, a name that
  * another flag varies), NB_ERR_NOMEM. */
 nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *series,
-                       const nb_model *model, nb_vary *v, nb_error *err);
+                       const nb_model *model, const nb_hooks *hooks, nb_vary *v,
+                       nb_error *err);
 void nb_vary_free(nb_vary *v); /* The laws may be all zero. */
 
 /** Index of the ith item that all crystals of a frame share; v->n if there are fewer. */

@@ -55,13 +55,16 @@ static const struct {
     {"rot_y", NB_MEMBER(misset_deg), NB_VARY_ROTATION, 1},
     {"rot_z", NB_MEMBER(misset_deg), NB_VARY_ROTATION, 2},
     {"crystals", NB_MEMBER(crystals), NB_VARY_CRYSTALS, 0},
+    {"spindle", NB_MEMBER(phi_deg), NB_VARY_SPINDLE, 0},
+    {"overlap", NB_MEMBER(blocks), NB_VARY_OVERLAP, 0},
 };
 enum { PARTS = sizeof parts / sizeof *parts, NAMES_MAX = 128 };
 
 /** True for a number of a crystal, false for a number of a frame. */
 static int is_of_crystal(const nb_vary_item *item)
 {
-    return (item->row->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE)) == NB_PARAM_CRYSTAL;
+    return item->to < NB_VARY_CRYSTALS &&
+           (item->row->flags & (NB_PARAM_CRYSTAL | NB_PARAM_IMAGE)) == NB_PARAM_CRYSTAL;
 }
 
 /** List the names that can vary: rows of a crystal, `parts`, rows of a frame. Returns
@@ -184,7 +187,10 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
     int n;
     switch (item->to) {
     case NB_VARY_ROTATION:
+    case NB_VARY_SPINDLE:
         return 0;
+    case NB_VARY_OVERLAP:
+        return 1;
     case NB_VARY_CRYSTALS:
         return nb_crystals_kind_of(cfg->crystals, &n) == NB_CRYSTALS_NUMBER ? n : NAN;
     case NB_VARY_MISSET:
@@ -302,6 +308,14 @@ static double draw_ramp(const nb_dice *d)
     return between(d->item, d->x, d->along);
 }
 
+/** exp(-4 ln 2 r^2), of a small crystal at r in a Gaussian beam, whose centre moves by s
+ * along two axes, in full widths at half maximum: r^2 = -2 s^2 ln(u). */
+static double draw_offset(const nb_dice *d)
+{
+    const double s = d->x[0];
+    return d->item->centre * pow(1 - uniform(d, d->attempt), 8 * log(2) * s * s);
+}
+
 /** The laws. A new law needs a row and a function. */
 static const struct nb_vary_law {
     const char *name, *form;
@@ -323,6 +337,7 @@ static const struct nb_vary_law {
     {"choice", "v:v:...", 1, 1 << 20, 0, 0, FREE, draw_choice},
     {"poisson", "m", 1, 1, 0, 100, FREE, draw_poisson},
     {"ramp", "a:b", 2, 2, 0, 0, FREE, draw_ramp},
+    {"offset", "s", 1, 1, 0, 100, FACTOR, draw_offset},
 };
 enum { LAWS = sizeof laws / sizeof *laws };
 
@@ -359,7 +374,7 @@ static nb_status read_number(const char **p, nb_vary *v, nb_vary_item *item, nb_
     const int percent = after && after < end && *after == '%';
     if (!after || after + percent != end)
         return odd_numbers(item, err);
-    if (percent && item->law->draw == draw_lognormal)
+    if (percent && (item->law->draw == draw_lognormal || item->law->draw == draw_offset))
         x /= 100;
     else if (percent && item->centre == 0)
         return part_of_0(item, err);
@@ -491,34 +506,79 @@ static nb_status check_others(const nb_vary *v, const nb_config *cfg, const nb_s
     return NB_OK;
 }
 
-nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *series,
-                       const nb_model *model, nb_vary *v, nb_error *err)
+/** True if the last item gives the same quantity as another item, in another unit. */
+static int repeats(const nb_vary *v)
 {
-    const char *p = text;
+    const nb_param *last = v->items[v->n - 1].row;
+    for (int i = 0; last->other && i < v->n - 1; i++)
+        if (v->items[i].to == NB_VARY_ROW &&
+            nb_param_is(v->items[i].row, (nb_member){last->other, last->size}))
+            return 1;
+    return 0;
+}
+
+/** Add the laws of -realism, without those that `text` of -vary or other flags rule out,
+ * and list them in a note. */
+static void add_realism(const nb_config *cfg, const nb_series *series, const nb_model *m,
+                        const nb_hooks *hooks, nb_vary *v)
+{
+    const char *p = nb_realism_vary(cfg);
+    char list[512] = "";
+    while (*p) {
+        const char *item = p;
+        const size_t used = strlen(list), length = strcspn(p, ",");
+        nb_error ignored;
+        if (v->n < NB_VARY_MAX && !read_item(&p, cfg, m, v, &ignored)) {
+            v->n++;
+            if (repeats(v) || check_others(v, cfg, series, &ignored))
+                v->n--;
+            else
+                snprintf(list + used, sizeof list - used, "%s%.*s", used ? "," : "",
+                         (int)length, item);
+        }
+        p = item + length + (item[length] == ',');
+    }
+    if (list[0])
+        nb_notice(hooks, "-realism %s: -vary %s",
+                  nb_param_choice("realism", (int)cfg->realism), list);
+}
+
+nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *series,
+                       const nb_model *model, const nb_hooks *hooks, nb_vary *v,
+                       nb_error *err)
+{
+    const char *p = text, *more = nb_realism_vary(cfg);
     nb_status st = NB_OK;
     memset(v, 0, sizeof *v);
+    if (model)
+        v->spindle = model->geometry.spindle;
     v->frames = series->frames + series->stills;
     v->stills = series->frames <= 0;
     v->seed = cfg->seed.value;
-    if (!*text)
+    if (!*text && !*more)
         return NB_OK;
-    v->numbers = nb_alloc(strlen(text) + 1, sizeof *v->numbers, "-vary", err);
+    v->numbers =
+        nb_alloc(strlen(text) + strlen(more) + 1, sizeof *v->numbers, "-vary", err);
     if (!v->numbers)
         return NB_ERR_NOMEM;
-    do {
+    while (!st && *text) {
         if (v->n == NB_VARY_MAX) {
             st = nb_fail(err, NB_ERR_INPUT, "-vary has more than %d names", NB_VARY_MAX);
             break;
         }
         st = read_item(&p, cfg, model, v, err);
         v->n += !st;
-    } while (!st && *p == ',' && *++p);
+        if (st || *p != ',' || !*++p)
+            break;
+    }
     if (!st && p > text && p[-1] == ',')
         st = nb_fail(err, NB_ERR_INPUT, "-vary: a law is missing behind the last comma");
     if (!st && *p)
         st = nb_fail(err, NB_ERR_INPUT,
                      "-vary: '%.20s' follows a law; put a comma between names", p);
     NB_TRY(check_others(v, cfg, series, err));
+    if (!st)
+        add_realism(cfg, series, model, hooks, v);
     if (st)
         nb_vary_free(v);
     return st;
@@ -548,7 +608,8 @@ void nb_vary_free(nb_vary *v)
 
 static int is_allowed(const nb_vary_item *item, double value)
 {
-    if (item->to == NB_VARY_MISSET || item->to == NB_VARY_ROTATION)
+    if (item->to == NB_VARY_MISSET || item->to == NB_VARY_ROTATION ||
+        item->to == NB_VARY_SPINDLE)
         return isfinite(value);
     if (item->to == NB_VARY_CRYSTALS)
         return value >= 0 && value <= NB_CRYSTALS_MAX;
@@ -671,9 +732,18 @@ static nb_status turn(const double rotation_deg[3], nb_config *cfg, nb_error *er
     return NB_OK;
 }
 
+/** Multiply the crystal's blocks. */
+static void scale_blocks(double factor, nb_config *cfg)
+{
+    if (NB_GIVEN(cfg, crystal_volume_um3))
+        cfg->crystal_volume_um3 = nb_typeable(cfg->crystal_volume_um3 * factor);
+    else
+        cfg->blocks = nb_typeable(NB_VALUE_OR(cfg, blocks, 1) * factor);
+}
+
 nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_error *err)
 {
-    double rotation[3] = {0}, value;
+    double rotation[3] = {0}, value, overlap = 1;
     int turns = 0;
     nb_status st = NB_OK;
     for (int i = 0; i < v->n && !st; i++) {
@@ -685,8 +755,17 @@ nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_e
             st = nb_config_set_number(cfg, "crystals", (int)value, err);
             break;
         case NB_VARY_ROTATION:
-            rotation[item->axis] = value;
+            rotation[item->axis] += value;
             turns = 1;
+            break;
+        case NB_VARY_SPINDLE:
+            rotation[0] += value * v->spindle.x;
+            rotation[1] += value * v->spindle.y;
+            rotation[2] += value * v->spindle.z;
+            turns = 1;
+            break;
+        case NB_VARY_OVERLAP:
+            overlap = value;
             break;
         case NB_VARY_MISSET:
             st = fix_misset(cfg, err);
@@ -702,5 +781,7 @@ nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_e
             st = write_row(item, value, cfg, err);
         }
     }
+    if (overlap != 1)
+        scale_blocks(overlap, cfg);
     return st || !turns ? st : turn(rotation, cfg, err);
 }

@@ -137,8 +137,9 @@ static nb_status resolve(const nb_inputs *old, int64_t seed, const nb_frame_extr
     in->header_key = nb_key_of("headers");
     for (int i = 0; i < HEADERS; i++)
         nb_key_file(&in->header_key, in->store, files[i]);
+    nb_key_add(&in->header_key, &cfg->realism, sizeof cfg->realism);
     once = nb_key_equal(&in->header_key, &old->header_key) ? NULL : hooks;
-    if ((st = nb_config_check(cfg, err)) ||
+    if ((st = nb_realism_apply(cfg, once, err)) || (st = nb_config_check(cfg, err)) ||
         (st = nb_load_headers(cfg, in, once, &spec, err)) ||
         (st = resolve_crystal(cfg, once, err)) ||
         (headers && (st = nb_config_check_fields(cfg, err))) ||

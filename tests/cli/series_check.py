@@ -3,8 +3,10 @@
 
 usage: NANOBRAGG=program python3 tests/cli/series_check.py
 """
+import array
 import glob
 import json
+import math
 import os
 import random
 import shutil
@@ -51,6 +53,31 @@ def automatic_steps():
     for name, frame in {"a_2.bin": ["-phi", 12], "b_1.bin": [], "b_2.bin": ["-phi", 12, "-osc", 3]}.items():
         run(*flags, *frame, "-noint", "-nonoise", "-nopgm")
         ok("automatic-steps-" + name, read("floatimage.bin") == read(name))
+
+
+def realism():
+    """-realism is the flags that its notes print; what is typed wins; draws follow their laws."""
+    mx = ["-vary", "fluence:normal:1%,overlap:offset:8%,spindle:normal:0.002", "-calibration", 0.01]
+    _, notes = run(*ROTATION, "-frames", 3, "-realism", "mx", "-output", "m_%d.img")
+    run(*ROTATION, "-frames", 3, *mx, "-output", "n_%d.img")
+    ok("realism-is-its-flags", all(read(f"m_{k}.img")[8192:] == read(f"n_{k}.img")[8192:] for k in (1, 2, 3)))
+    ok("realism-prints-its-flags", all(f"-realism mx: {mx[i]} {mx[i + 1]}" in notes for i in (0, 2)), notes)
+    run(*ROTATION, "-frames", 3000, "-realism", "mx", "-vary", "fluence:normal:2%", "-draws", "d.txt")
+    with open("d.txt", encoding="utf-8") as file:
+        names, *rows = [line.split() for line in file]
+    fluence, overlap, spindle = (list(map(float, column)) for column in list(zip(*rows))[3:])
+    mean = [sum(column) / len(rows) for column in (fluence, overlap, spindle)]
+    sd = [(sum((x - m) ** 2 for x in column) / len(rows)) ** 0.5 for column, m in zip((fluence, overlap, spindle), mean)]
+    ok("realism-yields-to-typed-laws", names[3:] == ["fluence", "overlap", "spindle"], names)
+    ok("draws-of-realism", abs(sd[0] / mean[0] - 0.02) < 1e-3 and abs(sd[2] - 0.002) < 1e-4 and
+       abs(mean[1] - 1 / (1 + 8 * math.log(2) * 0.08 ** 2)) < 0.003, (mean, sd))
+    run(*X, "-stills", 2, "-blocks", 10, "-vary", "overlap:choice:0.5", "-output", "o_%d.bin")
+    run(*X, "-stills", 2, "-blocks", 5, "-output", "p_%d.bin")
+    ok("overlap-scales-blocks", read("o_2.bin") == read("p_2.bin"))
+    run(*X, "-phi", 10, "-osc", 0.1, "-frames", 1, "-phisteps", 2, "-vary", "spindle:choice:0.05", "-output", "q_%d.bin")
+    run(*X, "-phi", 10.05, "-osc", 0.1, "-phisteps", 2, "-noint", "-nopgm", "-nonoise")
+    turned, plain = (array.array("f", read(name)) for name in ("q_1.bin", "floatimage.bin"))
+    ok("spindle-turns-about-the-spindle", max(abs(a - b) for a, b in zip(turned, plain)) < 1e-3 * max(plain))
 
 
 def png_pixels(path):
@@ -524,6 +551,7 @@ def main():
     orientations_and_jobs()
     parts(h5py)
     automatic_steps()
+    realism()
     pictures()
     if h5py:
         stills_equal_single_images(h5py, numpy)

@@ -48,7 +48,7 @@ int nb_fuzz_accepts(const uint8_t *data, size_t size)
     cfg.mosaic_spread_deg = 0.2;
     cfg.cell_count = 1;
     cfg.cell[0] = 70;
-    st = nb_vary_read(text, &cfg, &series, NULL, &v, &err);
+    st = nb_vary_read(text, &cfg, &series, NULL, NULL, &v, &err);
     NB_FUZZ_CHECK(st == NB_OK || (err.code == st && err.message[0]));
     if (st == NB_OK) {
         good = check_draws(&v);

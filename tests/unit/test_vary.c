@@ -33,7 +33,7 @@ static nb_vary read_laws(const char *text, int stills)
     nb_error err;
     nb_vary v;
     series.stills = stills;
-    if (nb_vary_read(text, &cfg, &series, NULL, &v, &err))
+    if (nb_vary_read(text, &cfg, &series, NULL, NULL, &v, &err))
         fail_msg("%s", err.message);
     return v;
 }
@@ -310,7 +310,7 @@ UNIT_TEST(rotations_keep_their_crystals)
     series.frames = 20;
     assert_int_equal(
         nb_vary_read("mosaic:normal:50%,crystals:uniform:0:1000,fluence:gamma:4", &cfg,
-                     &series, NULL, &v, &err),
+                     &series, NULL, NULL, &v, &err),
         NB_OK);
     for (int k = 1; k < 20; k++) {
         assert_true(draw_of(&v, 0, k, 2) == draw_of(&v, 0, 0, 2));
@@ -349,6 +349,6 @@ UNIT_TEST(bad_laws_are_refused)
     nb_vary v;
     series.stills = 2;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        if (nb_vary_read(bad[i], &cfg, &series, NULL, &v, &err) != NB_ERR_INPUT)
+        if (nb_vary_read(bad[i], &cfg, &series, NULL, NULL, &v, &err) != NB_ERR_INPUT)
             fail_msg("%s is taken", bad[i]);
 }
