@@ -5,7 +5,7 @@
 interrupt() {
     local id=$1 signal=$2 dir=$work/signal pid status
     rm -rf "$dir" && mkdir "$dir"
-    (cd "$dir" && exec "$NANOBRAGG" -detpixels 3000 -oversample 400 -quiet 2>"$work/stderr") &
+    (cd "$dir" && exec "$NANOBRAGG" -detpixels 1000 -oversample 200 -quiet 2>"$work/stderr") &
     pid=$!
     until [ "$(awk '{ print $14 + $15 }' /proc/$pid/stat 2>/dev/null || echo 99)" -gt 40 ]; do sleep 0.05; done # in clock ticks
     kill "-$signal" "$pid"
@@ -23,7 +23,7 @@ interrupt() {
 # makes the other frames.
 interrupt_series() {
     local id=$1 signal=$2 dir=$work/signal pid status left
-    local flags="-detpixels 200 -oversample 8 -N 5 -cell 100 -default_F 100 -osc 1 -frames 60 -threads 1"
+    local flags="-detpixels 80 -oversample 8 -N 5 -cell 100 -default_F 100 -osc 1 -frames 60 -threads 1"
     flags="$flags -seed 1 -quiet -output s_%02d.img"
     rm -rf "$dir" && mkdir "$dir"
     # shellcheck disable=SC2086
@@ -50,10 +50,12 @@ interrupt_series() {
 
 interrupt_series series-stops-on-SIGTERM TERM
 interrupt_series series-stops-on-SIGHUP HUP
+man=$("${PYTHON:-python3}" ../../mk/help_pages.py man "$NANOBRAGG" | sed -n '/^.SH EXIT STATUS/,$p')
+help=$("$NANOBRAGG" -help | tail -n 3)
 missing=
 for word in SIGINT SIGTERM SIGHUP resume; do
-    "${PYTHON:-python3}" ../../mk/help_pages.py man "$NANOBRAGG" | sed -n '/^.SH EXIT STATUS/,$p' | grep -q "$word" || missing="$missing $word"
-    "$NANOBRAGG" -help | tail -n 3 | grep -q "$word" || missing="$missing $word"
+    grep -q "$word" <<<"$man" || missing="$missing $word"
+    grep -q "$word" <<<"$help" || missing="$missing $word"
 done
 [ -z "$missing" ] && pass status-130-is-explained || miss status-130-is-explained "not told:$missing"
 
