@@ -24,7 +24,7 @@ from script import BIG, FAILED, PROGRAM, ok, read  # noqa: E402
 from small_disk import small_disk  # noqa: E402
 
 ROTATION = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "96",
-            "-pixel", "0.5", "-fluence", "3e28", "-distance", "100", "-mosaic", "0.5", "-seed", "7",
+            "-pixel", "0.5", "-fluence", "3e28", "-distance", "100", "-mosaic", "0.5", "-seed", "7", "-mosaic_domains", "5", "-oversample", "6",
             "-phi", "10", "-osc", "0.3", "-phisteps", "2", "-threads", "1", "-quiet"]
 HERE = os.path.abspath(__file__)
 VERSION = mpi.version()

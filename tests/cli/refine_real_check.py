@@ -16,16 +16,18 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from refine_cases import GOLDEN, rotation_vector  # noqa: E402
-from script import BIG, FAILED, ok, run  # noqa: E402
+from script import BIG, FAILED, need, ok, read, run  # noqa: E402
+
+numpy = need("numpy")
 
 REAL = os.path.join(GOLDEN, "real", "thaumatin_still")
 FLAGS = ["-expt", os.path.join(REAL, "0003_crop.expt"), "-detpixels", "1200", "-gauss_xtal", "-mosaic_model", "gauss", "-oversample", "1", "-thicksteps",
          "1", "-blocks", "1000", "-system", "tetragonal", "-fit_dmin", "3.6", "-fit_dmax", "30", "-N", "13", "-mosaic", "0.15",
-         "-mosaic_dom", "20", "-fluence", "5e26", "-refine", "rot,cell,N,mosaic,scale"]
-ICE = [[418, 1113]]  # pixel of a spot of ice, at 3.66 A
-# beam centre in pixels of the crop, distance in mm, pixel size in mm, wavelength in A
-BEAM, DISTANCE, PIXEL, WAVELENGTH = (596.2, 597.6), 345.98, 0.172, 0.96859
-HOT = {(300, 400): 500000.0, (700, 900): 60000.0, (701, 900): 30000.0, (900, 300): 2000.0}
+         "-mosaic_dom", "20" if BIG else "10", "-fluence", "5e26", "-refine", "rot,cell,N,mosaic,scale"]
+ICE = [[418, 1113]]  # a spot of ice, at 3.66 A
+BEAM, DISTANCE, PIXEL, WAVELENGTH = (596.2, 597.6), 345.98, 0.172, 0.96859  # pixels of the crop, mm, mm, A
+HOT = {(300, 400): 500000, (700, 900): 60000, (701, 900): 30000, (900, 300): 2000}
+SIDE = 1200
 
 
 def unpack(folder):
@@ -37,55 +39,44 @@ def unpack(folder):
 
 
 def counts_of(cbf):
-    """Counts of a CBF image in the compression x-CBF_BYTE_OFFSET."""
-    with open(cbf, "rb") as stream:
-        data = stream.read()
-    at, value, out = data.index(b"\x0c\x1a\x04\xd5") + 4, 0, []
-    while len(out) < 1200 * 1200:
-        size = 1
-        for wide in (2, 4):
-            if data[at:at + size] == (b"\x80", b"\x00\x80")[wide // 4]:
-                at, size = at + size, wide
-        value += int.from_bytes(data[at:at + size], "little", signed=True)
-        at += size
-        out.append(value)
-    return out
+    """Counts of a CBF image in the compression x-CBF_BYTE_OFFSET, as rows."""
+    data = read(cbf)
+    at, pieces, n = data.index(b"\x0c\x1a\x04\xd5") + 4, [], 0
+    while n < SIDE * SIDE:
+        end = min(data.find(b"\x80", at) % len(data), at + SIDE * SIDE - n)
+        pieces.append(numpy.frombuffer(data, "i1", end - at, at).astype("i8"))
+        n, at = n + end - at, end
+        if n < SIDE * SIDE:
+            wide = data[at + 1:at + 3] == b"\x00\x80"
+            pieces.append(numpy.frombuffer(data, "<i4" if wide else "<i2", 1, at + (3 if wide else 1)).astype("i8"))
+            n, at = n + 1, at + (7 if wide else 3)
+    return numpy.cumsum(numpy.concatenate(pieces)).reshape(SIDE, SIDE)
 
 
-def write_hot(cbf, path):
-    """Writes the image with hot pixels."""
+def spoil(cbf, path):
+    """Writes the image with hot pixels, a shadow, and a ring at 4.5 A."""
     counts = counts_of(cbf)
-    for (fast, slow), value in HOT.items():
-        counts[slow * 1200 + fast] = int(value)
-    return write(cbf, counts, path)
-
-
-def write_shaded(cbf, path):
-    """Writes the image with a shadow, and a ring at 4.5 A."""
-    counts = counts_of(cbf)
-    for slow in range(1200):
-        for fast in range(1200):
-            at = slow * 1200 + fast
-            radius = math.hypot(fast + 0.5 - BEAM[0], slow + 0.5 - BEAM[1]) * PIXEL
-            d = WAVELENGTH / (2 * math.sin(math.atan(radius / DISTANCE) / 2))
-            if counts[at] > 0 and 4.48 < d < 4.52:
-                counts[at] *= 2
-            if counts[at] > 0 and 400 <= fast < 480 and 800 <= slow < 848:
-                counts[at] = fast % 2
-    return write(cbf, counts, path)
+    slow, fast = numpy.mgrid[:SIDE, :SIDE]
+    radius = numpy.hypot(fast + 0.5 - BEAM[0], slow + 0.5 - BEAM[1]) * PIXEL
+    d = WAVELENGTH / (2 * numpy.sin(numpy.arctan(radius / DISTANCE) / 2))
+    counts[(counts > 0) & (4.48 < d) & (d < 4.52)] *= 2
+    shadow = (counts > 0) & (400 <= fast) & (fast < 480) & (800 <= slow) & (slow < 848)
+    counts[shadow] = fast[shadow] % 2
+    for (at_fast, at_slow), value in HOT.items():
+        counts[at_slow, at_fast] = value
+    return write(cbf, counts.ravel(), path)
 
 
 def write(cbf, counts, path):
     """Writes counts with the header of `cbf`, in the compression x-CBF_BYTE_OFFSET."""
-    packed, last = bytearray(), 0
-    for n in counts:
-        step, last = n - last, n
-        for size, limit in ((1, 127), (2, 32767), (4, 2 ** 31)):
-            if abs(step) <= limit:
-                packed += (b"", b"\x80", b"\x80\x00\x80")[size // 2] + step.to_bytes(size, "little", signed=True)
-                break
-    with open(cbf, "rb") as stream:
-        head = stream.read().split(b"\x0c\x1a\x04\xd5")[0]
+    steps, packed, last = numpy.diff(counts, prepend=0), bytearray(), 0
+    for at in [*numpy.flatnonzero(abs(steps) > 127), len(steps)]:
+        packed += steps[last:at].astype("i1").tobytes()
+        last = at + 1
+        if at < len(steps):
+            size = 2 if abs(steps[at]) <= 32767 else 4
+            packed += (b"\x80", b"\x80\x00\x80")[size // 4] + int(steps[at]).to_bytes(size, "little", signed=True)
+    head = read(cbf).split(b"\x0c\x1a\x04\xd5")[0]
     lines = [b"X-Binary-Size: %d" % len(packed) if line.startswith(b"X-Binary-Size:") else line
              for line in head.split(b"\r\n") if not line.startswith(b"Content-MD5")]
     with open(path, "wb") as out:
@@ -100,9 +91,7 @@ def fit(picture, model, folder, *more, status=0):
         return json.load(stream)
 
 
-def shadow_and_ring(picture, model, folder):
-    found = fit(write_shaded(picture, os.path.join(folder, "shaded.cbf")), model, folder, "-maxiter", 1, "-schedule", "none",
-                status=None)["masked"]
+def shadow_and_ring(found):
     box, rings = found.get("shadow_box", [0] * 4), found["rings_A"]
     ok("a shadow is found", max(abs(a - b) for a, b in zip(box, (400, 800, 479, 847))) <= 8 and
        80 * 48 <= found["shadow"] <= 96 * 64, found)
@@ -145,8 +134,8 @@ def sigmas_apart(a, b):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         picture, model = unpack(folder)
-        hot = write_hot(picture, os.path.join(folder, "hot.cbf"))
-        found = fit(hot, model, folder)
+        spoilt = spoil(picture, os.path.join(folder, "spoilt.cbf"))
+        found = fit(spoilt, model, folder)
         off = math.hypot(*rotation_vector((0, 0, 0), found["misset_deg"]))
         ok("thaumatin from the orientation of DIALS", found["converged"] and off <= 0.15 and
            [stage for stage in found["stages"] if stage["name"] == "orientations"] == [] and found["start_agreement"] > 0.5,
@@ -158,11 +147,11 @@ def main():
         print(f"# {off:.4f} deg from DIALS, correlation {found['picture_correlation']:.3f}, deviance per pixel "
               f"{found['deviance_per_pixel']:.2f}; with F of the model {found['given_F_correlation']:.3f} and "
               f"{found['given_F_deviance_per_pixel']:.2f}; {found['seconds']:.2f} s")
-        shadow_and_ring(picture, model, folder)
+        shadow_and_ring(found["masked"])
         if BIG:
-            agree_with_other_factors(found, fit(hot, without_atoms(model, os.path.join(folder, "part.pdb")), folder))
+            agree_with_other_factors(found, fit(spoilt, without_atoms(model, os.path.join(folder, "part.pdb")), folder))
         for misset in ((0.6, -0.5, 0.6), (1.8, -1.5, 1.8), (3, -3, 3))[0 if BIG else 2:]:
-            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # this schedule is quicker and gives the same result
+            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # quicker, with the same result
             apart = sigmas_apart(found, other)
             ok(f"thaumatin from {math.hypot(*misset):.1f} deg off", other["converged"] and apart <= 1, (other["status"], apart))
         if not BIG:

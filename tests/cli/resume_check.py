@@ -85,12 +85,12 @@ def parts_are_kept(h5py):
     run(*flags, "-hdf5", "p_master.h5")
     part = (time.time() - began) / 4  # a quarter of the time of the series; longer on a busy machine
     whole, stops = contents(h5py, "p_master.h5"), []
-    for stop in (["-time_limit", max(1, part)], signal.SIGUSR1, signal.SIGINT, signal.SIGKILL):
+    for stop in (["-time_limit", max(0.4, part)], signal.SIGUSR1, signal.SIGINT, signal.SIGKILL):
         words = [PROGRAM, *map(str, flags), "-hdf5", "q_master.h5", "-resume"]
         process = subprocess.Popen(words + list(map(str, stop)) if isinstance(stop, list) else words, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.PIPE, text=True)
         if not isinstance(stop, list):
-            time.sleep(max(0.7, part))
+            time.sleep(max(0.4, part))
             process.send_signal(stop)
         error = process.communicate()[1]
         names = sorted(glob.glob("q_data_*"))
@@ -273,7 +273,7 @@ def start(flags, record, **more):
 def two_at_a_time(h5py):
     """Two runs at once share a series: each frame is made once. A third run with other
     flags is refused."""
-    flags = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", 60, "-oversample", 60, "-threads", 1, "-noprogress"]
+    flags = [*SMALL, "-default_F", "100", "-osc", "0.5", "-frames", 60, "-oversample", 40, "-threads", 1, "-noprogress"]
     outputs = {"output": ["-output", "two_%02d.bin"]}
     if h5py:
         outputs["hdf5"] = ["-hdf5", "two_master.h5", "-frames_per_file", 4]

@@ -21,7 +21,7 @@ from script import BIG, PROGRAM, in_folder, ok, read, run  # noqa: E402
 from small_disk import small_disk  # noqa: E402
 
 X = ["-default_F", "100", "-cell", "70", "80", "90", "-N", "8", "-detpixels", "96", "-pixel", "0.5",
-     "-fluence", "3e28", "-distance", "100", "-mosaic", "0.5", "-seed", "7", "-quiet"]
+     "-fluence", "3e28", "-distance", "100", "-mosaic", "0.5", "-seed", "7", "-mosaic_domains", "5", "-oversample", "6", "-quiet"]
 ROTATION = X + ["-phi", "10", "-osc", "0.3", "-phisteps", "2"]
 
 
@@ -45,7 +45,7 @@ def frames_equal_single_images():
 
 def automatic_steps():
     """Each frame has as many automatic spindle steps as its single image."""
-    flags = [*X, "-phi", "10", "-osc", "2"]
+    flags = [*X[:-3], "-quiet", "-detpixels", "48", "-phi", "10", "-osc", "2"]  # without -oversample
     run(*flags, "-frames", 2, "-output", "a_%d.bin")
     with open("a.jsonl", "w", encoding="ascii") as out:
         out.write('{"phi": 10}\n{"phi": 12, "osc": 3}')
