@@ -90,7 +90,7 @@ list_room() {
         case $room/$name in
         fuzz/replay_*) printf '%s\t%s %s\n' "$room/$name" "$file" \
             "tests/fuzz/corpus/${name#replay_}" ;;
-        check/spots_check) printf '%s\t%s%s\n' "$room/$name" "$file" "$([ -n "${NB_BIG:-}" ] || echo ' --count 60')" ;;
+        check/spots_check) printf '%s\t%s%s\n' "$room/$name" "$file" "$([ -n "${NB_BIG:-}" ] || echo ' --count 30')" ;;
         unit/unit) "$file" -list | awk -v OFS='\t' -v unit="$file" '{ print "unit/" $1, unit " " $1 }' ;;
         golden/golden) list_golden "$file $build/nanobragg golden_data" ;;
         *) printf '%s\t%s\n' "$room/$name" "$file" ;;

@@ -268,7 +268,7 @@ WORDS = "(draw => { const said = [], own = CanvasRenderingContext2D.prototype, f
 
 def a_fit(folder, shots):
     """The page of refine -report has the image, and the model before and after it."""
-    start = [*CRYSTAL, "-distance", 100, "-detpixels", SIZE, "-pixel", "0.2", "-fluence", "5e26", "-misset", "10.05", "20", "30"]
+    start = [*CRYSTAL, "-distance", 100, "-detpixels", SIZE, "-pixel", "0.2", "-fluence", "5e26", "-misset", "10.05", "20", "30", "-oversample", 2]
     words = ("refine", f"{folder}/a.img", *start, "-schedule", "none", "-refine", "scale,rot", "-report", f"{folder}/fit.html")
     words = [w for w in words if w not in ("-nopgm", "-noint", "-quiet")]
     out, error = run(*words, status=None)
@@ -301,7 +301,7 @@ def fits(folder, shots):
     parameters, and the values of each image."""
     start = [w for w in CRYSTAL if w not in ("-nopgm", "-noint", "-quiet")]
     words = ["refine", f"{folder}/a.img", f"{folder}/none.img", f"{folder}/b.img", *start, "-distance", 100, "-detpixels", SIZE, "-pixel", "0.2",
-             "-cell", "50.02", "60", "70", "-fluence", "5e26", "-misset", "10.05", "20", "30", "-schedule", "none", "-refine", "scale,rot,cell_a"]
+             "-cell", "50.02", "60", "70", "-fluence", "5e26", "-misset", "10.05", "20", "30", "-schedule", "none", "-refine", "scale,rot,cell_a", "-oversample", 2]
     out, error = run(*words, "-joint", "cell_a", "-report", f"{folder}/fits.html", status=None)
     edge = re.search(r"cell_a +\S+ +(\S+) +(\S+)", out)
     with browser.Page(f"{folder}/fits.html", height=1600) as page:

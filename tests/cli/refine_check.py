@@ -514,7 +514,6 @@ def main():
     one_still("still", 101)
     one_still("far", 203)  # found by a search of nearby orientations
     one_still("gaussian", 11)  # once ended at a mosaic spread of 4 deg, after a wrong first step
-    wrong_still(2001)
     if BIG:
         errors_with_wrong_factors(50, (0.7, 1.4))
         for row in ROWS:

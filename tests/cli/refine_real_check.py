@@ -24,8 +24,9 @@ REAL = os.path.join(GOLDEN, "real", "thaumatin_still")
 FLAGS = ["-expt", os.path.join(REAL, "0003_crop.expt"), "-detpixels", "1200", "-gauss_xtal", "-mosaic_model", "gauss", "-oversample", "1", "-thicksteps",
          "1", "-blocks", "1000", "-system", "tetragonal", "-fit_dmin", "3.6", "-fit_dmax", "30", "-N", "13", "-mosaic", "0.15",
          "-mosaic_dom", "20" if BIG else "10", "-fluence", "5e26", "-refine", "rot,cell,N,mosaic,scale"]
-ICE = [[418, 1113]]  # a spot of ice, at 3.66 A
-BEAM, DISTANCE, PIXEL, WAVELENGTH = (596.2, 597.6), 345.98, 0.172, 0.96859  # pixels of the crop, mm, mm, A
+ICE = [[418, 1113]]  # pixel of a spot of ice, at 3.66 A
+# beam centre in pixels of the crop, distance in mm, pixel size in mm, wavelength in A
+BEAM, DISTANCE, PIXEL, WAVELENGTH = (596.2, 597.6), 345.98, 0.172, 0.96859
 HOT = {(300, 400): 500000, (700, 900): 60000, (701, 900): 30000, (900, 300): 2000}
 SIDE = 1200
 
@@ -151,7 +152,7 @@ def main():
         if BIG:
             agree_with_other_factors(found, fit(spoilt, without_atoms(model, os.path.join(folder, "part.pdb")), folder))
         for misset in ((0.6, -0.5, 0.6), (1.8, -1.5, 1.8), (3, -3, 3))[0 if BIG else 2:]:
-            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # quicker, with the same result
+            other = fit(picture, model, folder, "-misset", *misset, "-schedule", "plain")  # this schedule is quicker and gives the same result
             apart = sigmas_apart(found, other)
             ok(f"thaumatin from {math.hypot(*misset):.1f} deg off", other["converged"] and apart <= 1, (other["status"], apart))
         if not BIG:

@@ -184,8 +184,8 @@ def images():
     with open("w.hkl", encoding="ascii") as w, open("d.hkl", encoding="ascii") as d:
         moved, first = ({tuple(line.split()[:3]): float(line.split()[3]) for line in f}
                         for f in (w, d))
-    ok("a-typed-cell-leaves-F", all(abs(moved[h] - F) <= 2e-6 * max(first.values())
-                                    for h, F in first.items() if h in moved))
+    largest = max(first.values())
+    ok("a-typed-cell-leaves-F", all(abs(moved[h] - F) <= 2e-6 * largest for h, F in first.items() if h in moved))
     ok("a-typed-cell-moves-spots", maxrel(floats("w.bin"), own) > 0.1)
     run(*source, *BEAM, "-nofloat", "-dump", "typed.bin")
     ok("dump-is-written-when-typed", os.path.exists("typed.bin"))

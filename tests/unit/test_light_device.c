@@ -124,8 +124,8 @@ static nb_reflections spots_of(nb_sim *sim, const float *image)
  * run without a device. */
 UNIT_TEST(host_has_the_light_that_it_needs)
 {
-    static const char *const more[] = {"-gain 1.5 -readout_noise 3",
-                                       "-crystals 2 -gain 1.5"};
+    static const char *const more[] = {"-dmin 4 -gain 1.5 -readout_noise 3",
+                                       "-dmin 4 -crystals 2 -gain 1.5"};
     need_fftw();
     for (int k = 0; k < 4; k++) {
         const char *words = more[k & 1];
@@ -157,7 +157,7 @@ UNIT_TEST(host_has_the_light_that_it_needs)
 /** The host makes a plane only when it is needed, after the device made a copy. */
 UNIT_TEST(light_comes_late)
 {
-    nb_sim *fake = make_sim(scenes[1], "", NULL);
+    nb_sim *fake = make_sim(scenes[1], "-dmin 4", NULL);
     const float *plane;
     float *image;
     nb_reflections list = {0};
