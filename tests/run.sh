@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Runs the tests of one build folder and counts them.
 #
-# usage: tests/run.sh [--quick | --reduced | --big] [--only ROOM] BUILD-FOLDER
+# usage: tests/run.sh [--quick | --reduced | --big | --images] [--only ROOM] BUILD-FOLDER
 #   --quick    unit, fuzz replay and command line
 #   --reduced  the same rooms with NB_REDUCED=1 (sanitizer builds: the command line's bad inputs)
 #   --big      everything, with NB_BIG=1 (long forms of the tests that have one), and DIALS
+#   --images   the golden images of each renderer
 #
 # A test is a program BUILD-FOLDER/tests/ROOM/NAME, a group of tests/unit/unit, or a script: tests/ROOM/run.sh, check_*.sh and
 # *_check.* or, in a room without run.sh, tests/ROOM/test_*.sh and test_*.py.  It prints lines
@@ -19,7 +20,7 @@ cd "$(dirname "$0")/.." || exit 1
 mode=full only=
 while [ $# -gt 1 ]; do
     case $1 in
-    --quick | --reduced | --big) mode=${1#--} ;;
+    --quick | --reduced | --big | --images) mode=${1#--} ;;
     --only) only=$2 && shift ;;
     *) echo "tests/run.sh: unknown option $1" >&2 && exit 2 ;;
     esac
@@ -33,6 +34,7 @@ case $mode in
 quick) rooms="cli unit fuzz" required=$rooms ;;
 reduced) rooms="cli unit fuzz" required=$rooms && export NB_REDUCED=1 ;;
 big) rooms="dials $rooms" && export NB_BIG=1 ;;
+images) rooms=golden required=golden ;;
 esac
 [ -z "$only" ] || rooms=$only required=$only
 
@@ -96,6 +98,7 @@ list_room() {
         *) printf '%s\t%s\n' "$room/$name" "$file" ;;
         esac
     done
+    [ "$mode" != images ] || return
     if [ -f "tests/$room/run.sh" ]; then
         printf '%s\tbash tests/%s/run.sh\n' "$room/run.sh" "$room"
         [ -z "${NB_REDUCED:-}" ] || return

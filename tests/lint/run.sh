@@ -3,17 +3,17 @@
 # Runs every structure and style check, prints the faults, and fails if there is a fault.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-failed=0
+said=$(mktemp -d) || exit 1
+trap 'rm -rf "$said"' EXIT
+begun=0
 
+# check NAME COMMAND...: runs a check beside others, one for each processor.
 check() {
     local name=$1
     shift
-    if "$@"; then
-        echo "ok lint-$name"
-    else
-        echo "not ok lint-$name"
-        failed=1
-    fi
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+    begun=$((begun + 1))
+    if "$@"; then echo "ok lint-$name"; else echo "not ok lint-$name"; fi >"$said/$begun" 2>&1 &
 }
 
 sources() { find src cuda tests -name '*.[ch]' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh' | sort; }
@@ -171,6 +171,12 @@ static_analysis() {
         -DNB_HAVE_OPENMP=1 -i src/python src
 }
 
+if command -v cppcheck >/dev/null; then # the longest begins first
+    check cppcheck static_analysis
+else
+    echo "skip lint-cppcheck # cppcheck is not installed"
+fi
+check headers bash tests/lint/headers.sh
 check format format
 check includes "${PYTHON:-python3}" tests/lint/includes.py
 check numbers "${PYTHON:-python3}" tests/lint/numbers.py
@@ -178,7 +184,6 @@ check circles "${PYTHON:-python3}" tests/lint/circles.py "${BUILD:-build/gcc-rel
 check functions "${PYTHON:-python3}" tests/lint/functions.py
 check facts "${PYTHON:-python3}" tests/lint/facts.py src/outputs/report.c src/outputs/factor_report.c
 check formulas "${PYTHON:-python3}" tests/lint/formulas.py
-check headers bash tests/lint/headers.sh
 check contents "${PYTHON:-python3}" tests/lint/contents.py
 check text "${PYTHON:-python3}" tests/lint/text.py
 check comments "${PYTHON:-python3}" tests/lint/comments.py
@@ -199,9 +204,6 @@ check formats formats
 check real-data real_data
 check exports exports
 check api-pages api_pages
-if command -v cppcheck >/dev/null; then
-    check cppcheck static_analysis
-else
-    echo "skip lint-cppcheck # cppcheck is not installed"
-fi
-exit $failed
+wait
+for number in $(seq $begun); do cat "$said/$number"; done
+! grep -q '^not ok' "$said"/*

@@ -99,6 +99,13 @@ static inline nb_sim *created(const nb_config *cfg)
     return sim;
 }
 
+/** A number for the long form of the tests (make bigtest), the usual form, and the form
+ * under a sanitizer (make asan), which runs each line and counts no errors. */
+static inline int nb_of_form(int big, int usual, int reduced)
+{
+    return getenv("NB_BIG") ? big : getenv("NB_REDUCED") ? reduced : usual;
+}
+
 /** Fails unless cfg is refused with this status and a message that contains `part`. */
 static inline void check_refused(const nb_config *cfg, nb_status status, const char *part)
 {

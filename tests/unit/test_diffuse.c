@@ -271,7 +271,7 @@ UNIT_TEST(planes_agree_with_the_direct_sum)
 {
     const char *range = getenv("NB_SCENES");
     const double budget = getenv("NB_BIG") ? 10000 : 100;
-    int first = 0, scenes = getenv("NB_BIG") ? 300 : 6;
+    int first = 0, scenes = nb_of_form(300, 6, 3);
     scene_errors worst = {0, 0};
 
     need_fftw();

@@ -329,7 +329,7 @@ static int check_scene(int scene, int *mended)
 
 UNIT_TEST(random_scenes)
 {
-    const int scenes = getenv("NB_BIG") ? MANY_SCENES : SCENES;
+    const int scenes = nb_of_form(MANY_SCENES, SCENES, SCENES / 4);
     int fast = 0, mended = 0;
     for (int scene = 0; scene < scenes; scene++)
         fast += check_scene(scene, &mended);

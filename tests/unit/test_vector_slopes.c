@@ -222,7 +222,7 @@ static void compare_own_pullback(nb_config *cfg)
 UNIT_TEST(random_scenes)
 {
     uint64_t seed = 7;
-    int compared = 0, scenes = getenv("NB_BIG") ? MANY_SCENES : SCENES;
+    int compared = 0, scenes = nb_of_form(MANY_SCENES, SCENES, SCENES / 4);
     for (int scene = 0; scene < scenes; scene++) {
         nb_config cfg;
         nb_config_defaults(&cfg);
