@@ -9,89 +9,82 @@
 #include "../base/error.h"
 #include "../base/store.h"
 
-/** Members of nb_config and nb_arrays for each kind of array; kind i has bit 1 << i. */
-static const struct {
-    size_t name;         /* offset of the file name in nb_config */
-    const char *memory;  /* file name that stands for an array in memory */
-    size_t sizes, bytes; /* offset of the array sizes in nb_arrays, and their bytes */
-} kinds_of[NB_ARRAY_KINDS] = {{offsetof(nb_config, hkl_file), NB_MEMORY_HKL,
-                               offsetof(nb_arrays, reflections), sizeof(size_t)},
-                              {offsetof(nb_config, mask_file), NB_MEMORY_MASK,
-                               offsetof(nb_arrays, mask_fast), sizeof(int[2])},
-                              {offsetof(nb_config, source_file), NB_MEMORY_SOURCES,
-                               offsetof(nb_arrays, sources), sizeof(int)},
-                              {offsetof(nb_config, mat_file), NB_MEMORY_MATRIX, 0, 0},
-                              {offsetof(nb_config, transmission_file),
-                               NB_MEMORY_TRANSMISSION,
-                               offsetof(nb_arrays, transmission_fast), sizeof(int[2])},
-                              {offsetof(nb_config, add_file), NB_MEMORY_ADD,
-                               offsetof(nb_arrays, add_fast), sizeof(int[2])},
-                              {offsetof(nb_config, mosaic_blocks), NB_MEMORY_BLOCKS,
-                               offsetof(nb_arrays, blocks_bytes), sizeof(size_t)},
-                              {offsetof(nb_config, mat_file), NB_MEMORY_A,
-                               offsetof(nb_arrays, A_count), sizeof(int)}};
-
-#define PART(kind, member)                                                               \
+#define AT(member) offsetof(nb_arrays, member)
+#define FILE_OF(member) .file = offsetof(nb_config, member)
+#define PART(member)                                                                     \
     {                                                                                    \
-        kind, offsetof(nb_arrays, member), sizeof *((nb_arrays *)0)->member              \
+        AT(member), sizeof *((nb_arrays *)0)->member                                     \
     }
-/** All arrays, with offset and item size. A kind of array is used if its first array is
- * set. */
-static const struct part {
-    unsigned kind;
-    size_t at, item;
-} parts[] = {PART(NB_ARRAY_HKL, hkl),
-             PART(NB_ARRAY_HKL, F),
-             PART(NB_ARRAY_MASK, mask),
-             PART(NB_ARRAY_SOURCES, wavelength),
-             PART(NB_ARRAY_SOURCES, weight),
-             PART(NB_ARRAY_SOURCES, position),
-             PART(NB_ARRAY_MATRIX, matrix),
-             PART(NB_ARRAY_TRANSMISSION, transmission),
-             PART(NB_ARRAY_ADD, add),
-             PART(NB_ARRAY_BLOCKS, blocks),
-             PART(NB_ARRAY_A, A)};
-enum { PARTS = sizeof parts / sizeof *parts };
+#define SIDES(member) .fast = AT(member##_fast), .slow = AT(member##_slow)
+#define COUNT(member) .count = AT(member), .wide = sizeof((nb_arrays *)0)->member
 
-static const void *array_of(const nb_arrays *a, int part)
+const nb_array_row nb_array_rows[NB_ARRAY_KINDS] = {
+    {"hkl", NB_MEMORY_HKL, FILE_OF(hkl_file), {PART(hkl), PART(F)}, COUNT(reflections)},
+    {"mask", NB_MEMORY_MASK, FILE_OF(mask_file), {PART(mask)}, SIDES(mask)},
+    {"sourcefile",
+     NB_MEMORY_SOURCES,
+     FILE_OF(source_file),
+     {PART(wavelength), PART(weight), PART(position)},
+     COUNT(sources)},
+    {"mat", NB_MEMORY_MATRIX, FILE_OF(mat_file), {PART(matrix)}, .items = 9},
+    {"transmission",
+     NB_MEMORY_TRANSMISSION,
+     FILE_OF(transmission_file),
+     {PART(transmission)},
+     SIDES(transmission)},
+    {"add", NB_MEMORY_ADD, FILE_OF(add_file), {PART(add)}, SIDES(add)},
+    {"mosaic_blocks",
+     NB_MEMORY_BLOCKS,
+     FILE_OF(mosaic_blocks),
+     {PART(blocks)},
+     COUNT(blocks_bytes)},
+    {"A", NB_MEMORY_A, FILE_OF(mat_file), {PART(A)}, COUNT(A_count), .items = 9},
+};
+
+/** All places of arrays: part i % NB_ARRAY_PARTS of kind i / NB_ARRAY_PARTS. */
+enum { PLACES = NB_ARRAY_KINDS * NB_ARRAY_PARTS };
+
+static unsigned kind_of(int place)
 {
-    const void *array;
-    memcpy(&array, (const char *)a + parts[part].at, sizeof array);
+    return 1u << place / NB_ARRAY_PARTS;
+}
+
+/** Array at a place; NULL if the kind has fewer parts. */
+static const void *array_of(const nb_arrays *a, int place)
+{
+    const nb_array_row *k = &nb_array_rows[place / NB_ARRAY_PARTS];
+    const int i = place % NB_ARRAY_PARTS;
+    const void *array = NULL;
+    if (k->part[i].bytes)
+        memcpy(&array, (const char *)a + k->part[i].at, sizeof array);
     return array;
 }
 
-static void set_array(nb_arrays *a, int part, const void *array)
+static int int_at(const nb_arrays *a, size_t offset)
 {
-    memcpy((char *)a + parts[part].at, &array, sizeof array);
+    int value;
+    memcpy(&value, (const char *)a + offset, sizeof value);
+    return value;
 }
 
-/** Number of items in each array of a kind. */
-static size_t count_of(const nb_arrays *a, unsigned kind)
+size_t nb_array_items(const nb_array_row *k, const nb_arrays *a)
 {
-    switch (kind) {
-    case NB_ARRAY_HKL:
-        return a->reflections;
-    case NB_ARRAY_MASK:
-        return (size_t)a->mask_fast * (size_t)a->mask_slow;
-    case NB_ARRAY_SOURCES:
-        return (size_t)a->sources;
-    case NB_ARRAY_TRANSMISSION:
-        return (size_t)a->transmission_fast * (size_t)a->transmission_slow;
-    case NB_ARRAY_ADD:
-        return (size_t)a->add_fast * (size_t)a->add_slow;
-    case NB_ARRAY_BLOCKS:
-        return a->blocks_bytes;
-    default:
-        return kind == NB_ARRAY_A && a->A_count == 3 ? 27 : 9;
-    }
+    size_t n = 1;
+    if (k->fast)
+        return (size_t)int_at(a, k->fast) * (size_t)int_at(a, k->slow);
+    if (k->wide == sizeof n)
+        memcpy(&n, (const char *)a + k->count, sizeof n);
+    else if (k->wide)
+        n = (size_t)int_at(a, k->count);
+    return k->items ? k->items * (n == 3 ? 3 : 1) : n; /* A alone, or A, M1, M2 */
 }
 
 /** Kinds of the arrays that are not NULL. */
 static unsigned kinds_in(const nb_arrays *a)
 {
     unsigned kinds = 0;
-    for (int i = PARTS; i-- > 0;)
-        kinds = (kinds & ~parts[i].kind) | (array_of(a, i) ? parts[i].kind : 0);
+    for (int i = 0; i < NB_ARRAY_KINDS; i++)
+        kinds |= array_of(a, i * NB_ARRAY_PARTS) ? 1u << i : 0;
     return kinds;
 }
 
@@ -102,11 +95,11 @@ static unsigned find_changed(const nb_config *cfg, const nb_arrays *own)
     if (!cfg->arrays || cfg->arrays == own)
         return 0;
     for (int i = 0; i < NB_ARRAY_KINDS; i++)
-        if (strcmp(nb_text_at(cfg, kinds_of[i].name), kinds_of[i].memory) == 0)
+        if (strcmp(nb_text_at(cfg, nb_array_rows[i].file), nb_array_rows[i].memory) == 0)
             used |= 1u << i;
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < PLACES; i++)
         if (array_of(cfg->arrays, i) != array_of(own, i))
-            changed |= parts[i].kind;
+            changed |= kind_of(i);
     return changed & used & kinds_in(cfg->arrays);
 }
 
@@ -145,8 +138,8 @@ nb_status nb_config_use_arrays(nb_config *cfg, const nb_arrays *arrays, nb_error
     cfg->arrays = arrays;
     for (int i = 0; i < NB_ARRAY_KINDS; i++)
         if (kinds_in(arrays) & 1u << i)
-            NB_FORWARD(nb_text_put((nb_text *)(void *)((char *)cfg + kinds_of[i].name),
-                                   kinds_of[i].memory, err));
+            NB_FORWARD(nb_text_put((nb_text *)(void *)((char *)cfg + nb_array_rows[i].file),
+                                   nb_array_rows[i].memory, err));
     return NB_OK;
 }
 
@@ -161,26 +154,30 @@ const nb_arrays *nb_config_arrays(const nb_config *cfg)
     return cfg ? cfg->arrays : NULL;
 }
 
-/** Replace kinds in *to by shared copies of *from. After NB_ERR_NOMEM *to is
- * unchanged. */
+static void copy_size(nb_arrays *to, const nb_arrays *from, size_t at, size_t bytes)
+{
+    memcpy((char *)to + at, (const char *)from + at, bytes);
+}
+
+/** Replace kinds in *to by shared copies of *from. NB_ERR_NOMEM leaves *to unchanged. */
 static nb_status copy(const nb_arrays *from, unsigned kinds, nb_arrays *to, nb_error *err)
 {
     nb_arrays fresh = *to, old = *to;
     nb_status st = NB_OK;
-    for (int i = 0; i < NB_ARRAY_KINDS; i++)
-        if (kinds & 1u << i)
-            memcpy((char *)&fresh + kinds_of[i].sizes,
-                   (const char *)from + kinds_of[i].sizes, kinds_of[i].bytes);
-    for (int i = 0; i < PARTS; i++) {
+    for (int i = 0; i < PLACES; i++) {
+        const nb_array_row *k = &nb_array_rows[i / NB_ARRAY_PARTS];
+        const size_t bytes = k->part[i % NB_ARRAY_PARTS].bytes;
         const void *array = array_of(from, i), *own = NULL;
-        if (!(kinds & parts[i].kind))
+        if (!(kinds & kind_of(i)) || !bytes)
             continue;
+        copy_size(&fresh, from, k->fast, k->fast ? sizeof(int) : 0);
+        copy_size(&fresh, from, k->slow, k->slow ? sizeof(int) : 0);
+        copy_size(&fresh, from, k->count, k->wide);
         if (!st)
-            own = nb_shared_copy(array, count_of(from, parts[i].kind) * parts[i].item,
-                                 "arrays", err);
+            own = nb_shared_copy(array, nb_array_items(k, from) * bytes, "arrays", err);
         if (array && !own)
             st = NB_ERR_NOMEM;
-        set_array(&fresh, i, own);
+        memcpy((char *)&fresh + k->part[i % NB_ARRAY_PARTS].at, &own, sizeof own);
     }
     nb_arrays_drop(st ? &fresh : &old, kinds);
     if (!st)
@@ -230,13 +227,13 @@ nb_status nb_inputs_take_callers(nb_inputs *in, nb_config *typed, nb_error *err)
 
 void nb_arrays_hold(const nb_arrays *a)
 {
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < PLACES; i++)
         nb_shared_hold(array_of(a, i));
 }
 
 void nb_arrays_drop(const nb_arrays *a, unsigned kinds)
 {
-    for (int i = 0; i < PARTS; i++)
-        if (kinds & parts[i].kind)
+    for (int i = 0; i < PLACES; i++)
+        if (kinds & kind_of(i))
             nb_shared_drop(array_of(a, i));
 }

@@ -14,7 +14,7 @@
 #include "../physics/limits.h"
 #include "factors.h"
 
-/** Kinds of arrays, a bit each. */
+/** Kinds of arrays, a bit each: row i of nb_array_rows has bit 1 << i. */
 typedef enum nb_array_kind {
     NB_ARRAY_HKL = 1,
     NB_ARRAY_MASK = 2,
@@ -25,8 +25,24 @@ typedef enum nb_array_kind {
     NB_ARRAY_BLOCKS = 64,
     NB_ARRAY_A = 128
 } nb_array_kind;
-enum { NB_ARRAY_KINDS = 8 };
+enum { NB_ARRAY_KINDS = 8, NB_ARRAY_PARTS = 3 };
 #define NB_ARRAYS_ALL 255
+
+/** Arrays that replace one file. A kind is used if its first array is set. */
+typedef struct nb_array_row {
+    const char *name, *memory; /* keyword in Python; text in place of the file name */
+    size_t file;               /* offset of the file name in nb_config */
+    struct {
+        size_t at, bytes; /* offset of the pointer in nb_arrays; bytes of an item */
+    } part[NB_ARRAY_PARTS];
+    size_t fast, slow;  /* offsets of the sides of a plane, or 0 */
+    size_t count, wide; /* offset and bytes of the number of items, or 0 */
+    size_t items;       /* items in an array, times the number; 0: any number */
+} nb_array_row;
+
+extern const nb_array_row nb_array_rows[NB_ARRAY_KINDS];
+/** Number of items in each array of a row. */
+size_t nb_array_items(const nb_array_row *row, const nb_arrays *arrays);
 
 /* Free an nb_detector_spec that nb_shared_new made. */
 void nb_free_detector(void *object);

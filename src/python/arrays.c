@@ -1,62 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays in place of files: convert buffers of numpy to nb_arrays. */
 #include "module.h"
+#include "../inputs/inputs.h"
 
 #include <limits.h>
 #include <string.h>
 
-enum { PARTS = 3 };
-
-/** Arrays that replace one file. */
-typedef struct kind {
-    const char *name, *memory; /* key in the dict; text in place of the file name */
-    size_t file;               /* offset of the file name in nb_config */
-    struct part {
-        /* offset of the pointer in nb_arrays; size of an item in bytes */
-        size_t at, bytes;
-    } part[PARTS];
-    size_t fast, slow; /* offsets of the sides of a plane, or 0 */
-    /* offset and size of the member that has the number of items, or 0 */
-    size_t count, wide;
-    size_t items; /* required number of items; 0: any number */
-} kind;
-
-#define FILE_OF(member) offsetof(nb_config, member)
-#define AT(member) offsetof(nb_arrays, member)
-#define PART(member)                                                                     \
-    {                                                                                    \
-        AT(member), sizeof *((nb_arrays *)0)->member                                     \
-    }
-#define SIDES(member) .fast = AT(member##_fast), .slow = AT(member##_slow)
-#define COUNT(member) .count = AT(member), .wide = sizeof((nb_arrays *)0)->member
-
-static const kind kinds[] = {
-    {"hkl", NB_MEMORY_HKL, FILE_OF(hkl_file), {PART(hkl), PART(F)}, COUNT(reflections)},
-    {"mask", NB_MEMORY_MASK, FILE_OF(mask_file), {PART(mask)}, SIDES(mask)},
-    {"sourcefile",
-     NB_MEMORY_SOURCES,
-     FILE_OF(source_file),
-     {PART(wavelength), PART(weight), PART(position)},
-     COUNT(sources)},
-    {"mat", NB_MEMORY_MATRIX, FILE_OF(mat_file), {PART(matrix)}, .items = 9},
-    {"A", NB_MEMORY_A, FILE_OF(mat_file), {PART(A)}, COUNT(A_count), .items = 9},
-    {"transmission",
-     NB_MEMORY_TRANSMISSION,
-     FILE_OF(transmission_file),
-     {PART(transmission)},
-     SIDES(transmission)},
-    {"add", NB_MEMORY_ADD, FILE_OF(add_file), {PART(add)}, SIDES(add)},
-    {"mosaic_blocks",
-     NB_MEMORY_BLOCKS,
-     FILE_OF(mosaic_blocks),
-     {PART(blocks)},
-     COUNT(blocks_bytes)},
-};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
 /** Keep the buffer of part i; None gives NULL. *n: number of items, which part 0 may
  * set. */
-static int keep(nb_python_arrays *a, const kind *k, int i, PyObject *object, size_t *n)
+static int keep(nb_python_arrays *a, const nb_array_row *k, int i, PyObject *object,
+                size_t *n)
 {
     Py_buffer *view = &a->views[a->n_views];
     const void *data = NULL;
@@ -76,7 +29,7 @@ static int keep(nb_python_arrays *a, const kind *k, int i, PyObject *object, siz
     return -1;
 }
 
-static int take(nb_python_arrays *a, const kind *k, PyObject *value)
+static int take(nb_python_arrays *a, const nb_array_row *k, PyObject *value)
 {
     PyObject *parts;
     int sides[2] = {0, 0};
@@ -85,7 +38,7 @@ static int take(nb_python_arrays *a, const kind *k, PyObject *value)
     if (!PyArg_ParseTuple(value, "O!|ii", &PyTuple_Type, &parts, &sides[0], &sides[1]))
         return -1;
     n = k->fast ? (size_t)sides[0] * (size_t)sides[1] : k->items;
-    for (int i = 0; i < PARTS && k->part[i].bytes; i++)
+    for (int i = 0; i < NB_ARRAY_PARTS && k->part[i].bytes; i++)
         if (keep(a, k, i, PyTuple_GetItem(parts, i), &n))
             return -1;
     if (k->fast) {
@@ -102,9 +55,9 @@ static int take(nb_python_arrays *a, const kind *k, PyObject *value)
 
 static int take_all(nb_python_arrays *a, PyObject *dict)
 {
-    for (int i = 0; i < KINDS; i++) {
-        PyObject *value = PyDict_GetItemString(dict, kinds[i].name); /* borrowed */
-        if (value && take(a, &kinds[i], value))
+    for (int i = 0; i < NB_ARRAY_KINDS; i++) {
+        PyObject *value = PyDict_GetItemString(dict, nb_array_rows[i].name); /* borrowed */
+        if (value && take(a, &nb_array_rows[i], value))
             return -1;
     }
     return 0;
@@ -129,8 +82,9 @@ int nb_python_use_arrays(PyObject *dict, nb_config *cfg, nb_python_arrays *a)
 
 void nb_python_unname_arrays(nb_config *cfg)
 {
-    for (int i = 0; i < KINDS; i++)
-        (void)nb_text_put((nb_text *)(void *)((char *)cfg + kinds[i].file), "", NULL);
+    for (int i = 0; i < NB_ARRAY_KINDS; i++)
+        (void)nb_text_put((nb_text *)(void *)((char *)cfg + nb_array_rows[i].file), "",
+                          NULL);
 }
 
 void nb_python_release_arrays(nb_python_arrays *a)
@@ -139,30 +93,22 @@ void nb_python_release_arrays(nb_python_arrays *a)
         PyBuffer_Release(&a->views[--a->n_views]);
 }
 
-static int int_at(const void *base, size_t offset)
-{
-    int value;
-    memcpy(&value, (const char *)base + offset, sizeof value);
-    return value;
-}
-
 /** Value of the dict for a kind, with bytes in place of arrays. */
-static PyObject *value_of(const kind *k, const nb_arrays *a)
+static PyObject *value_of(const nb_array_row *k, const nb_arrays *a)
 {
-    const int fast = k->fast ? int_at(a, k->fast) : 0,
-              slow = k->fast ? int_at(a, k->slow) : 0;
-    size_t n = k->fast ? (size_t)fast * (size_t)slow : k->items;
+    const size_t n = nb_array_items(k, a);
     PyObject *list = PyList_New(0), *parts;
-    if (!n && k->wide == sizeof(int))
-        n = (size_t)int_at(a, k->count);
-    else if (!n && k->wide)
-        memcpy(&n, (const char *)a + k->count, sizeof n);
-    for (int i = 0; list && i < PARTS && k->part[i].bytes; i++) {
+    int fast = 0, slow = 0;
+    for (int i = 0; list && i < NB_ARRAY_PARTS && k->part[i].bytes; i++) {
         const void *data;
         memcpy(&data, (const char *)a + k->part[i].at, sizeof data);
         nb_python_append(&list, data ? PyBytes_FromStringAndSize(
                                            data, (Py_ssize_t)(n * k->part[i].bytes))
                                      : Py_NewRef(Py_None));
+    }
+    if (k->fast) {
+        memcpy(&fast, (const char *)a + k->fast, sizeof fast);
+        memcpy(&slow, (const char *)a + k->slow, sizeof slow);
     }
     parts = list ? PyList_AsTuple(list) : NULL;
     Py_XDECREF(list);
@@ -172,9 +118,10 @@ static PyObject *value_of(const kind *k, const nb_arrays *a)
 static PyObject *arrays_dict(const nb_config *cfg)
 {
     PyObject *dict = PyDict_New();
-    for (int i = 0; dict && cfg->arrays && i < KINDS; i++)
-        if (strcmp(nb_text_at(cfg, kinds[i].file), kinds[i].memory) == 0 &&
-            nb_python_put(dict, kinds[i].name, value_of(&kinds[i], cfg->arrays)))
+    for (int i = 0; dict && cfg->arrays && i < NB_ARRAY_KINDS; i++)
+        if (strcmp(nb_text_at(cfg, nb_array_rows[i].file), nb_array_rows[i].memory) == 0 &&
+            nb_python_put(dict, nb_array_rows[i].name,
+                          value_of(&nb_array_rows[i], cfg->arrays)))
             Py_CLEAR(dict);
     return dict;
 }

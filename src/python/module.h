@@ -60,7 +60,7 @@ typedef struct nb_python_arrays {
     int n_views;
 } nb_python_arrays;
 
-/** Use the arrays of {name of a kind (arrays.c): (parts, fast, slow)} in cfg. parts:
+/** Use the arrays of {name of a kind (inputs.h): (parts, fast, slow)} in cfg. parts:
  * tuple of buffers | None; fast, slow: sides of a plane. Arrays that cfg has already are
  * kept. Returns -1 with an exception. Call nb_python_release_arrays when the library has
  * taken cfg. */
