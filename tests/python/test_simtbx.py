@@ -82,3 +82,23 @@ def test_what_is_not_taken_raises_by_name():
     with pytest.raises(ValueError, match="Fbg_vs_stol"):
         sim.add_background()
     assert pivot.Beam.name == "Beam" and str(shapetype.Tophat) == "Tophat"
+
+
+class Panel:
+    """Methods of a panel and a beam of dxtbx, for a detector upright across the beam -z."""
+
+    get_fast_axis, get_slow_axis = lambda self: (1, 0, 0), lambda self: (0, -1, 0)
+    get_origin, get_pixel_size = lambda self: (-40, 36, -100), lambda self: (0.8, 0.8)
+    get_image_size, get_thickness = lambda self: (128, 96), lambda self: 0
+    get_gain, get_mu = lambda self: 1, lambda self: 0
+    get_unit_s0 = get_s0 = lambda self: (0, 0, -1)
+    get_wavelength, get_polarization_fraction = lambda self: 1.1, lambda self: 1
+    get_polarization_normal, get_flux = lambda self: (0, 1, 0), lambda self: 0
+
+
+def test_models_of_dxtbx_place_the_panel():
+    sim = nanoBragg([Panel()], Panel())
+    geometry = sim.simulation.config["detector"]
+    assert np.allclose(geometry["pix0_vector_mm"], (-40, 36, -100)) and sim.detpixels_fastslow == (128, 96)
+    assert np.allclose(geometry["fdet_vector"], (1, 0, 0)) and np.allclose(geometry["odet_vector"], (0, 0, -1))
+    assert sim.simulation.config["beam"]["wavelength_A"] == pytest.approx(1.1)
