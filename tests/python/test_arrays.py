@@ -524,3 +524,11 @@ def test_truth_of_diffuse_light(tmp_path, more):
         assert parts["diffuse"] > 1e-3 * image.sum() and (parts["background"] > 0) == ("water" in more)
         assert abs(parts["unassigned"]) < 5e-3 * listed
         assert abs(listed + sum(parts.values()) - image.sum()) < 1e-6 * image.sum()
+
+
+def test_A_of_a_simulation_makes_the_same_crystal():
+    words = dict(default_F=100, N=5, detpixels=64, pixel=1, oversample=1)
+    sim = nanobragg.Simulation(**words, cell=(70, 80, 90, 75, 85, 95), misset=(10, 20, 30))
+    again = nanobragg.Simulation(**words, A=sim.A)
+    assert np.allclose(again.A, sim.A, rtol=1e-12, atol=1e-17)
+    assert np.allclose(again.render(), sim.render(), rtol=0, atol=1e-5 * sim.render().max())

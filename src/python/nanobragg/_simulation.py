@@ -266,6 +266,12 @@ class Simulation:
         return json.loads(self._sim.text("config"))
 
     @property
+    def A(self):
+        """U B, float64 [3, 3]: a*, b*, c* in the columns, 1/A, lab frame at phi 0; as A=."""
+        crystal = self.config["crystal"]
+        return np.array([crystal[f"{axis}_star_per_A"] for axis in "abc"]).T
+
+    @property
     def report(self):
         """The report that the program prints: text."""
         return self._sim.text("report")
