@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* nanobragg extract FRAME OUT.stol: smooth background of a frame, a table for -stol. */
+/* nanobragg extract FRAME OUT.stol: smooth background of a frame, a table for -stol; with
+ * OUT.bin a map for -add, made in Python. */
 #include <stdio.h>
+#include <string.h>
 
 #include "common.h"
 #include "subcommands.h"
@@ -30,12 +32,23 @@ static nb_status make(nb_config *cfg, nb_error *err)
     return st;
 }
 
+static int is_map(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 4 && !strcmp(name + n - 4, ".bin");
+}
+
 static int run(void *target, nb_sub_line *line)
 {
     nb_config cfg = line->cli.cfg;
     nb_error err = {0};
-    const nb_status st = make(&cfg, &err);
-    (void)target;
+    nb_status st;
+    if (is_map(line->operands[1])) {
+        st = nb_check_output(line->operands[1], &err);
+        NB_TRY(nb_check_files(&cfg, NULL, 0, &err));
+        return st ? nb_cli_end(st, &err) : nb_python_verb(target, line);
+    }
+    st = make(&cfg, &err);
     if (!st && !line->cli.quiet)
         printf(
             "%s: a simulation scatters this background with -stol %s and the fluence and "
@@ -46,8 +59,8 @@ static int run(void *target, nb_sub_line *line)
 
 const nb_sub_command nb_command_extract = {
     .name = "extract",
-    .usage = "FRAME OUT.stol [flags of detector and beam]",
-    .what = "Writes the smooth background of a frame, as a table for -stol",
+    .usage = "FRAME OUT.stol|MAP.bin [flags of detector and beam]",
+    .what = "Writes the background of a frame: a table for -stol, or a map for -add",
     .see = "reality.md",
     .options = options,
     .borrowed = "* quiet",
