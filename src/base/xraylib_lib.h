@@ -19,7 +19,8 @@ nb_status nb_xraylib_need(const char *what, const char *instead, nb_error *err);
 /* Every function of the library that we call. */
 /* clang-format off */
 #define NB_XRAYLIB_FUNCTIONS(X) \
-    X(CS_Total_CP) X(CS_Photo_CP) X(CS_Compt_CP) X(CompoundParser) X(ElementDensity) X(FreeCompoundData)
+    X(CS_Total_CP) X(CS_Photo_CP) X(CS_Compt_CP) X(CompoundParser) X(ElementDensity) X(FreeCompoundData) \
+    X(FF_Rayl) X(SF_Compt)
 /* clang-format on */
 
 NB_LATE_LIBRARY_DECLARE(xraylib, NB_XRAYLIB_FUNCTIONS)
@@ -30,5 +31,7 @@ NB_LATE_LIBRARY_DECLARE(xraylib, NB_XRAYLIB_FUNCTIONS)
 #define CompoundParser (nb_xraylib()->CompoundParser_)
 #define ElementDensity (nb_xraylib()->ElementDensity_)
 #define FreeCompoundData (nb_xraylib()->FreeCompoundData_)
+#define FF_Rayl (nb_xraylib()->FF_Rayl_)
+#define SF_Compt (nb_xraylib()->SF_Compt_)
 #endif
 #endif

@@ -270,7 +270,8 @@ nb_status nb_cli_take_frame(nb_cli *cli, int *done, nb_error *err)
     int k;
     nb_status st = frame_number(cli, &k, err);
     *done = draws;
-    if (st || (!draws && !one && !(series.vary[0] && !nb_cli_is_series(cli))))
+    if (st || (!draws && !one &&
+               !((series.vary[0] || !isnan(series.hitrate)) && !nb_cli_is_series(cli))))
         return st;
     if (draws && !nb_cli_is_series(cli) && !series.frames && !series.stills)
         return nb_cli_fail(err, "-draws: needs a series, as -frames n or -stills n");

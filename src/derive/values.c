@@ -124,7 +124,7 @@ double nb_variable_value(const nb_subject *of, const nb_variable_name *v)
     case NB_VAR_TURN:
         return change->turn[v->axis] / NB_DEG;
     case NB_VAR_FLUENCE:
-        return nb_beam_fluence(cfg);
+        return nb_beam_incident(cfg);
     case NB_VAR_F:
         return nb_F_nearest(of->F, 0, v->hkl[0], v->hkl[1], v->hkl[2]);
     case NB_VAR_ALL_F:

@@ -9,6 +9,7 @@
 #include "../base/memory.h"
 #include "../base/outfile.h"
 #include "../base/text.h"
+#include "../base/xraylib_lib.h"
 #include "../image/background.h"
 #include "../io/table/sources.h"
 #include "../model/units.h"
@@ -67,26 +68,97 @@ static nb_status refuse(const char *word, int length, const char *why, nb_error 
     return nb_fail(
         err, NB_ERR_INPUT,
         "-background '%.*s': %s; give name:path in mm, commas between, with water, "
-        "vitreous, air, ice or nanoice",
+        "vitreous, air, ice, nanoice, quartz or kapton, or formula:density:path, "
+        "density in g/cm3",
         length < 60 ? length : 60, word, why);
 }
 
-/** Add a material `name:path`. */
+/** Materials of atoms that scatter independently. */
+static const struct {
+    const char *name, *formula;
+    double density; /* g/cm3 */
+} formulas[] = {{"quartz", "SiO2", 2.2}, {"kapton", "C22H10N2O5", 1.42}};
+
+/** Make the table of a formula unit: F^2 is the sum of the atoms' coherent and Compton
+ * scattering. Returns its mass, g/mol; 0: xraylib does not know the formula. */
+static double fill_formula(const char *formula, nb_stol_table *table)
+{
+#ifdef NB_HAVE_XRAYLIB
+    const double step = 0.01; /* 1/A */
+    struct compoundData *parts = CompoundParser(formula, NULL);
+    double mass = 0;
+    for (int i = 0; parts && i < table->n; i++) {
+        const double x = i * step;
+        double square = 0;
+        for (int k = 0; k < parts->nElements; k++) {
+            const int Z = parts->Elements[k];
+            const double f = FF_Rayl(Z, x, NULL);
+            square += parts->nAtoms[k] * (f * f + (i ? SF_Compt(Z, x, NULL) : 0));
+        }
+        table->points[i] = (nb_stol_point){x, sqrt(square)};
+        mass = parts->molarMass;
+    }
+    if (parts)
+        FreeCompoundData(parts);
+    return mass;
+#else
+    (void)formula;
+    (void)table;
+    return 0;
+#endif
+}
+
+/** Add a material of independent atoms. name: formula and what follows it. */
+static nb_status add_formula(const char *word, int length, const char *formula,
+                             double density, double path, material_list *list,
+                             nb_error *err)
+{
+    enum { POINTS = 301 };
+    nb_stol_table *table = &list->tables[list->n];
+    double mass;
+    nb_status st;
+    NB_FORWARD(nb_xraylib_need("-background with a formula",
+                               "water, vitreous, air, ice or nanoice", err));
+    table->n = POINTS;
+    if (!(table->points = nb_alloc(POINTS, sizeof *table->points, "material", err)))
+        return NB_ERR_NOMEM;
+    if (!((mass = fill_formula(formula, table)) > 0))
+        return refuse(word, length, "xraylib does not know the formula", err);
+    take(list, nb_molecules_per_area(path, density, mass));
+    return NB_OK;
+}
+
+/** Add a material `name:path` or `formula:density:path`. */
 static nb_status add_named(const char *word, int length, material_list *list,
                            nb_error *err)
 {
-    const char *colon = memchr(word, ':', (size_t)length), *end = word + length;
+    const char *end = word + length, *first = memchr(word, ':', (size_t)length),
+               *last = end;
     const nb_named_material *m;
-    double path;
+    char name[64] = "";
+    double path, density = 0;
     nb_status st;
-    if (!colon)
-        return refuse(word, length, "no path", err);
-    if (!(m = nb_named_material_find(word, (size_t)(colon - word))))
-        return refuse(word, length, "an unknown material", err);
-    if (nb_text_double(colon + 1, end, &path) != end || !(path > 0 && path <= 1e9))
+    while (last > word && *last != ':')
+        last--;
+    if (!first || first - word >= (int)sizeof name)
+        return refuse(word, length, first ? "the name is too long" : "no path", err);
+    memcpy(name, word, (size_t)(first - word));
+    if (nb_text_double(last + 1, end, &path) != end || !(path > 0 && path <= 1e9))
         return refuse(word, length, "the path must be a number above 0", err);
     if (list->n == MAX_MATERIALS)
         return refuse(word, length, "more than 32 materials", err);
+    if (last > first) {
+        if (nb_text_double(first + 1, last, &density) != last ||
+            !(density > 0 && density <= 1000))
+            return refuse(word, length, "the density must be above 0, at most 1000", err);
+        return add_formula(word, length, name, density, path, list, err);
+    }
+    for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+        if (!strcmp(name, formulas[i].name))
+            return add_formula(word, length, formulas[i].formula, formulas[i].density,
+                               path, list, err);
+    if (!(m = nb_named_material_find(word, (size_t)(first - word))))
+        return refuse(word, length, "an unknown material", err);
     st = nb_stol_parse(m->text, strlen(m->text), m->name, 1, &list->tables[list->n], err);
     if (!st)
         take(list, nb_molecules_per_area(path, m->density, m->mass));

@@ -22,12 +22,17 @@ double nb_beam_wavelength(const nb_settings *cfg)
     return cfg->value.lambda_A;
 }
 
-double nb_beam_fluence(const nb_settings *cfg)
+double nb_beam_incident(const nb_settings *cfg)
 {
     double beam = cfg->value.beamsize_mm * NB_MM;
     if (cfg->value.flux != 0 && cfg->value.exposure_s > 0 && beam > 0)
         return cfg->value.flux * cfg->value.exposure_s / (beam * beam);
     return cfg->value.fluence;
+}
+
+double nb_beam_fluence(const nb_settings *cfg)
+{
+    return nb_beam_incident(cfg) * cfg->value.attenuator;
 }
 
 double nb_metres_of(double angstrom)

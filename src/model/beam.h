@@ -24,6 +24,8 @@ double nb_metres_of(double angstrom);
 /** Central wavelength in A. */
 double nb_beam_wavelength(const nb_settings *cfg);
 
+/** Photons/m^2 before the attenuator. */
+double nb_beam_incident(const nb_settings *cfg);
 /** Photons/m^2 on the sample. */
 double nb_beam_fluence(const nb_settings *cfg);
 

@@ -82,6 +82,8 @@ static nb_json add_beam(nb_json root, const nb_model *m)
     nb_json_number(b, "wavelength_A", m->wavelength_A);
     nb_json_number(b, "energy_eV", NB_HC_EV_ANGSTROM / m->wavelength_A);
     nb_json_number(b, "fluence_photons_per_m2", m->fluence);
+    if (m->settings.value.attenuator < 1)
+        nb_json_number(b, "attenuator", m->settings.value.attenuator);
     nb_json_number(b, "polarization", sc->beam.polarization);
     nb_json_flag(b, "nopolar", sc->beam.nopolar);
     nb_json_vector(b, "polar_vector", 1, m->geometry.polar);

@@ -22,7 +22,7 @@
 /** Lines before the structure factors. */
 static const char *const crystal_lines[] = {
     "beam      wavelength {beam.wavelength_A:9} A, {beam.sources:} source[{beam.sources#1}s], "
-        "fluence {beam.fluence_photons_per_m2} photons/m^2, polarization {beam.polarization}[{beam.nopolar?} (off)]",
+        "fluence {beam.fluence_photons_per_m2} photons/m^2[ behind an attenuator of {beam.attenuator}], polarization {beam.polarization}[{beam.nopolar?} (off)]",
     "          {text.wavelengths:} wavelengths, {text.shortest_A:7} to {text.longest_A:7} A",
     "spectrum  {spectrum.kind}, {spectrum.wavelengths:} wavelengths"
         "[{text.chaotic?}, this shot has {spectrum.factor} of the mean shot's photons]",

@@ -25,6 +25,10 @@ AFTER(polar, nb_config, {
 AFTER(divergence, nb_config, cfg->vdiv_range_mrad = cfg->hdiv_range_mrad;)
 AFTER(divsteps, nb_config, cfg->vdiv_steps = cfg->hdiv_steps;)
 AFTER(cell, nb_config, cfg->cell_from_file = 0;)
+AFTER(crystal_size, nb_config, {
+    const double *s = cfg->crystal_size_um;
+    cfg->crystal_volume_um3 = s[0] * s[1] * s[2];
+})
 AFTER(float_file, nb_config, cfg->write_float = 1;)
 AFTER(int_file, nb_config, {
     cfg->write_int = 1;

@@ -40,6 +40,8 @@ ROW("sample_z", "sample_heigh sample_height xtal_z xtal_heigh xtal_height heigh 
 MEMBER(double crystal_volume_um3, "crystal_volume", "xtal_volume", NUMBER(PIXELS | VARIES, crystal_volume_um3), OR(blocks), ABOVE(0), .value = "v",
     .unit = "um3", .fallback = "one block",
     .help = "volume of the crystal in the beam: many blocks of -N cells that scatter independently")
+MEMBER(double crystal_size_um[3], "crystal_size", NULL, NUMBER(PIXELS | EACH, crystal_size_um), OR(blocks), ABOVE(0),
+    .after = nb_after_crystal_size, .value = "s", .unit = "um", .help = "edges of the crystal in the beam, for -crystal_volume")
 MEMBER(double blocks, "blocks", NULL, NUMBER(PIXELS | VARIES, blocks), OR(crystal_volume_um3), ABOVE(0), .value = "n", .fallback = "1",
     .help = "number of blocks, instead of -crystal_volume")
 MEMBER(int clip_crystal, "clip_crystal", NULL, SWITCH(PIXELS, clip_crystal),
@@ -178,6 +180,8 @@ MEMBER(double fluence, "fluence", NULL, NUMBER(PIXELS | VARIES, fluence), OR(flu
     .fallback = "1.2593201528622709e29, so that I = F^2", .help = "photons per area on the crystal")
 MEMBER(double flux, "flux", NULL, NUMBER_FROM(PIXELS | VARIES, flux, 0), AT_LEAST(0), .value = "x", .unit = "photons/s",
     .fallback = "0 (off)", .help = "with -exposure and -beamsize, instead of -fluence")
+MEMBER(double attenuator, "attenuator", NULL, NUMBER_FROM(PIXELS, attenuator, 1), WITHIN(0, 1), .value = "t", .fallback = "1",
+    .help = "fraction of -fluence or -flux that an attenuator lets through")
 MEMBER(double exposure_s, "exposure", NULL, NUMBER_FROM(PIXELS | VARIES, exposure_s, 1), ABOVE(0), .value = "t", .unit = "s", .help = "exposure time")
 MEMBER(double beamsize_mm, "beamsize", NULL, NUMBER(PIXELS | VARIES, beamsize_mm), ABOVE(0), .value = "s", .unit = "mm",
     .fallback = "0.1", .help = "edge of the square beam; also cuts -samplesize along b and c")
@@ -424,7 +428,8 @@ MEMBER(double molecules, "molecules", NULL, NUMBER(PIXELS, molecules), ABOVE(0),
     .help = "molecules of the table in the beam, instead of path, density and mass")
 MEMBER(nb_text background, "background", NULL, FIELD(TEXT, PIXELS, background), LONGEST(512), .value = "name:path,...", .unit = "mm",
     .fallback = "none",
-    .help = "materials in the beam: water, vitreous (frozen solvent), air, ice (rings), nanoice")
+    .help = "materials in the beam: water, vitreous (frozen solvent), air, ice (rings), nanoice, quartz (a capillary), kapton, "
+        "or formula:density:path, density in g/cm3")
 MEMBER(nb_text stolout_file, "stolout", NULL, PATH(OUTPUT, stolout_file),
     .help = "write a table for -stol from an image, and stop")
 MEMBER(nb_text stolimage_file, "stolimage", NULL, PATH(INPUT, stolimage_file), .fallback = "that of -img",
@@ -578,6 +583,8 @@ SERIES_MEMBER(double jitter_mosaic_pct, "jitter_mosaic", NULL, JITTER(jitter_mos
     .fallback = "0", .help = "standard deviation from still to still: fluence, wavelength, edges of the cell, mosaic spread")
 SERIES_MEMBER(double jitter_beam_mm, "jitter_beam", NULL, JITTER(jitter_beam_mm), WITHIN(0, 1e12), .value = "x", .unit = "mm",
     .fallback = "0", .help = "standard deviation of the beam centre from still to still, along fast and slow")
+SERIES_MEMBER(double hitrate, "hitrate", NULL, OF_SERIES(NUMBER, PIXELS, hitrate), .unset = NAN, WITHIN(0, 1), .value = "p", .fallback = "1",
+    .help = "probability that a still has its crystals; the others have background alone: -vary crystals:hit:p")
 SERIES_MEMBER(nb_text input, "noise_input", NULL, OF_SERIES(FILE, INPUT | INNER, input), LONGEST(NB_PATH_MAX),
     .help = "images that get background and noise, instead of rendered ones")
 SERIES_MEMBER(int input_size[2], "noise_size", NULL, OF_SERIES(INTEGER, PIXELS | INNER, input_size), WITHIN(1, 1e6), .unit = "pixels",

@@ -89,8 +89,9 @@ void nb_after_energy(void *config);     /* replaces a wavelength */
 void nb_after_polar(void *config);      /* undoes -nopolar */
 void nb_after_divergence(void *config); /* sets the vertical divergence too */
 void nb_after_divsteps(void *config);
-void nb_after_cell(void *config);       /* the cell is typed, not from a file */
-void nb_after_float_file(void *config); /* a named file is written */
+void nb_after_cell(void *config);         /* the cell is typed, not from a file */
+void nb_after_crystal_size(void *config); /* sets the volume */
+void nb_after_float_file(void *config);   /* a named file is written */
 void nb_after_int_file(void *config);
 void nb_after_noise_file(void *config);
 void nb_after_pgm(void *config);

@@ -70,6 +70,7 @@ static nb_status refuse(const nb_series *s, const nb_config *cfg, nb_error *err)
         {spectra && lambda, "-spectra with -jitter_lambda: the spectra set the "
                             "wavelengths; leave -jitter_lambda out"},
         {rotation && s->stills, "-frames and -stills: give one of them"},
+        {rotation && !isnan(s->hitrate), "-hitrate: only with -stills or -jobs"},
         {rotation && s->orientations[0], "-orientations: only with -stills or -jobs"},
         {s->hdf5_type == NB_HDF5_I16 && cfg->compat,
          "-hdf5type int16 contradicts -compat: the old program's pixels are "
@@ -406,7 +407,9 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
     const nb_series *s = f->series;
     const nb_model *m = &f->sim->model;
     const nb_jitter drawn = nb_jitter_draw(s, cfg->seed.value);
-    const double mosaic = NB_VALUE(&f->base, mosaic_spread_deg);
+    const double mosaic = NB_VALUE(&f->base, mosaic_spread_deg),
+                 passes = m->settings.value.attenuator,
+                 fluence = passes > 0 ? m->fluence / passes : 0;
     const int shaped =
         s->jitter_mosaic_pct > 0 && nb_mosaic_widen(drawn.value[3], 1, 1, cfg);
     const struct {
@@ -414,7 +417,7 @@ static void apply_jitter(const nb_frames *f, nb_config *cfg)
         const double *from; /* [n] numbers before the jitter */
         double *to;
         int n;
-    } kinds[] = {{s->jitter_fluence_pct, &m->fluence, &cfg->fluence, 1},
+    } kinds[] = {{s->jitter_fluence_pct, &fluence, &cfg->fluence, 1},
                  {s->jitter_lambda_pct, &m->wavelength_A, &cfg->lambda_A, 1},
                  /* one factor for all edges keeps the symmetry of the lattice */
                  {s->jitter_cell_pct, f->whole.cell, cfg->cell,

@@ -206,7 +206,7 @@ static double centre_of(const nb_vary_item *item, const nb_config *cfg, const nb
     if (NB_IS(row, energy_eV))
         return NB_HC_EV_ANGSTROM / nb_beam_wavelength(all);
     if (NB_IS(row, fluence))
-        return nb_beam_fluence(all); /* -flux may determine the fluence */
+        return nb_beam_incident(all); /* -flux may determine the fluence */
     if (NB_IS(row, mosaic_spread_deg) && cfg->mosaic_aniso_deg.set)
         return cfg->mosaic_aniso_deg.v[0];
     if (NB_IS(row, mosaic_spread_deg) && NB_GIVEN(cfg, mosaic_tensor_deg2))
@@ -303,6 +303,12 @@ static double draw_poisson(const nb_dice *d)
     return k;
 }
 
+/** The typed number with probability x[0], else 0. */
+static double draw_hit(const nb_dice *d)
+{
+    return uniform(d, d->attempt) < d->x[0] ? d->item->centre : 0;
+}
+
 static double draw_ramp(const nb_dice *d)
 {
     return between(d->item, d->x, d->along);
@@ -336,6 +342,7 @@ static const struct nb_vary_law {
     {"gamma", "m", 1, 1, 1, INFINITY, FACTOR, draw_gamma},
     {"choice", "v:v:...", 1, 1 << 20, 0, 0, FREE, draw_choice},
     {"poisson", "m", 1, 1, 0, 100, FREE, draw_poisson},
+    {"hit", "p", 1, 1, 0, 1, ABOUT, draw_hit},
     {"ramp", "a:b", 2, 2, 0, 0, FREE, draw_ramp},
     {"offset", "s", 1, 1, 0, 100, FACTOR, draw_offset},
 };
@@ -543,11 +550,32 @@ static void add_realism(const nb_config *cfg, const nb_series *series, const nb_
                   nb_param_choice("realism", (int)cfg->realism), list);
 }
 
+/** Add the laws of `text` to *v. */
+static nb_status read_items(const char *text, const nb_config *cfg, const nb_model *model,
+                            nb_vary *v, nb_error *err)
+{
+    const char *p = text;
+    nb_status st;
+    do {
+        if (v->n == NB_VARY_MAX)
+            return nb_fail(err, NB_ERR_INPUT, "-vary has more than %d names", NB_VARY_MAX);
+        NB_FORWARD(read_item(&p, cfg, model, v, err));
+        v->n++;
+    } while (*p == ',' && *++p);
+    if (p[-1] == ',')
+        return nb_fail(err, NB_ERR_INPUT, "-vary: a law is missing behind the last comma");
+    if (*p)
+        return nb_fail(err, NB_ERR_INPUT,
+                       "-vary: '%.20s' follows a law; put a comma between names", p);
+    return NB_OK;
+}
+
 nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *series,
                        const nb_model *model, const nb_hooks *hooks, nb_vary *v,
                        nb_error *err)
 {
-    const char *p = text, *more = nb_realism_vary(cfg);
+    const char *more = nb_realism_vary(cfg);
+    char hits[48] = "";
     nb_status st = NB_OK;
     memset(v, 0, sizeof *v);
     if (model)
@@ -555,27 +583,18 @@ nb_status nb_vary_read(const char *text, const nb_config *cfg, const nb_series *
     v->frames = series->frames + series->stills;
     v->stills = series->frames <= 0;
     v->seed = cfg->seed.value;
-    if (!*text && !*more)
+    if (!isnan(series->hitrate))
+        snprintf(hits, sizeof hits, "crystals:hit:%.15g", series->hitrate);
+    if (!*text && !*more && !*hits)
         return NB_OK;
-    v->numbers =
-        nb_alloc(strlen(text) + strlen(more) + 1, sizeof *v->numbers, "-vary", err);
+    v->numbers = nb_alloc(strlen(text) + strlen(more) + sizeof hits + 1,
+                          sizeof *v->numbers, "-vary", err);
     if (!v->numbers)
         return NB_ERR_NOMEM;
-    while (!st && *text) {
-        if (v->n == NB_VARY_MAX) {
-            st = nb_fail(err, NB_ERR_INPUT, "-vary has more than %d names", NB_VARY_MAX);
-            break;
-        }
-        st = read_item(&p, cfg, model, v, err);
-        v->n += !st;
-        if (st || *p != ',' || !*++p)
-            break;
-    }
-    if (!st && p > text && p[-1] == ',')
-        st = nb_fail(err, NB_ERR_INPUT, "-vary: a law is missing behind the last comma");
-    if (!st && *p)
-        st = nb_fail(err, NB_ERR_INPUT,
-                     "-vary: '%.20s' follows a law; put a comma between names", p);
+    if (*text)
+        st = read_items(text, cfg, model, v, err);
+    if (*hits)
+        NB_TRY(read_items(hits, cfg, model, v, err));
     NB_TRY(check_others(v, cfg, series, err));
     if (!st)
         add_realism(cfg, series, model, hooks, v);

@@ -176,9 +176,44 @@ def check_extract(folder):
     script.ok("its table in another geometry", numpy.median(off) < 0.01 and off.max() < 0.05, f"{numpy.median(off)} {off.max()}")
 
 
+def check_formulas(folder):
+    """Near the beam all electrons of a formula unit scatter together; far off each atom for itself."""
+    quartz = image(["-background", "quartz:0.02"], folder)
+    same("quartz is SiO2", quartz, image(["-background", "SiO2:2.2:0.02"], folder), 1e-12)
+    points = numpy.arange(0, 100) * 0.05
+    with open(os.path.join(folder, "same.stol"), "w", encoding="ascii") as f:
+        f.writelines(f"{x} {numpy.sqrt(14 ** 2 + 2 * 8 ** 2)}\n" for x in points)
+    near = ["-distance", "60000", *PLACE[:6], *PLACE[8:]]
+    mass = 28.0855 + 2 * 15.9994
+    same("its forward scattering is that of 30 electrons in three atoms",
+         image(["-background", "quartz:0.02"], folder, near),
+         image(["-stol", "same.stol", "-amorphous_thick", "0.02", "-density", "2.2", "-MW", str(mass)], folder, near), 2e-3)
+    falls = quartz.reshape(100, 120)
+    script.ok("its scattering falls with the angle", falls[50, 60] > 1.5 * falls[5, 5] > 0, str(falls[5, 5]))
+
+
+def check_words(folder):
+    flags = [*CRYSTAL, "-background", "water:0.01"]
+    same("an attenuator is a smaller fluence", image([*flags, "-attenuator", "0.25"], folder),
+         image([*flags, "-fluence", "2.5e19"], folder), 1e-12)
+    same("-crystal_size is a volume", image([*CRYSTAL, "-crystal_size", "50", "20", "10"], folder),
+         image([*CRYSTAL, "-crystal_volume", "10000"], folder), 1e-12)
+    same("one edge is a cube", image([*CRYSTAL, "-crystal_size", "20"], folder),
+         image([*CRYSTAL, "-crystal_volume", "8000"], folder), 1e-12)
+    draws = [*PLACE, *CRYSTAL, "-stills", "400", "-orientations", "random", "-seed", "5", "-draws", "d.txt"]
+    run([*draws, "-hitrate", "0.3", "-jitter_fluence", "10", "-attenuator", "0.5"], folder)
+    hits = numpy.loadtxt(os.path.join(folder, "d.txt"), skiprows=1)[:, 3]
+    run([*draws, "-vary", "crystals:hit:0.3"], folder)
+    also = numpy.loadtxt(os.path.join(folder, "d.txt"), skiprows=1)[:, 3]
+    script.ok("-hitrate is a law of -vary crystals", (hits == also).all() and set(hits) == {0, 1}, str(set(hits)))
+    script.ok("its probability", abs(hits.mean() - 0.3) < 4 * numpy.sqrt(0.21 / 400), str(hits.mean()))
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_sums(folder)
+        check_formulas(folder)
+        check_words(folder)
         check_ways(folder)
         check_truth(folder)
         check_stolout(folder)
