@@ -72,10 +72,8 @@ static void close_cuda(nb_backend_state *state)
         &state->jobs[0],   &state->jobs[1]};
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
-    for (nb_cuda_mirror *mirror : mirrors) {
-        nb_cuda_release(&mirror->device);
-        nb_free(mirror->sent);
-    }
+    for (nb_cuda_mirror *mirror : mirrors)
+        nb_cuda_release_mirror(mirror);
     nb_cuda_ring_free(state->ring);
     if (state->repair)
         cudaFreeHost(state->repair);

@@ -133,6 +133,21 @@ typedef struct nb_cuda_terms {
     const void *waves; /* sources (cubic_wave of tricubic.cu) */
 } nb_cuda_terms;
 
+/** The last of n numbers for which `holds` is true; it is true for the first ones. */
+template <class HOLDS>
+static __device__ __forceinline__ int nb_cuda_last(int n, const HOLDS &holds)
+{
+    int low = 0, high = n - 1;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (holds(middle))
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
 /* --- device.cu --- */
 nb_status nb_cuda_check(nb_error *err, cudaError_t code, const char *doing);
 /** Reserve at least `bytes` on the device. If the buffer grows, its content is undefined. */

@@ -16,6 +16,12 @@ typedef struct nb_cuda_mirror {
     size_t bytes;          /* bytes of `sent`; 0: not valid */
 } nb_cuda_mirror;
 
+static inline void nb_cuda_release_mirror(nb_cuda_mirror *mirror)
+{
+    nb_cuda_release(&mirror->device);
+    nb_free(mirror->sent);
+}
+
 enum { NB_CUDA_STREAMS = 4 };
 
 /** Kinds of jobs of panels: for the fast kernel of a path, and for kernels in double. */

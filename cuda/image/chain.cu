@@ -15,10 +15,8 @@ void nb_cuda_chain_begin(nb_backend_state *state)
 void nb_cuda_chain_release(nb_cuda_chains *chains)
 {
     nb_cuda_mirror *const mirrors[] = {&chains->panels, &chains->weights, &chains->map};
-    for (nb_cuda_mirror *mirror : mirrors) {
-        nb_cuda_release(&mirror->device);
-        nb_free(mirror->sent);
-    }
+    for (nb_cuda_mirror *mirror : mirrors)
+        nb_cuda_release_mirror(mirror);
     nb_cuda_release(&chains->light);
     nb_cuda_release(&chains->between);
     nb_cuda_fibres_release(&chains->fibres);

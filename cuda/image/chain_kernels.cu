@@ -11,14 +11,8 @@ enum { BLOCK = 256 };
 static __device__ const nb_cuda_chain_panel &panel_of(const nb_cuda_chain &p,
                                                       int64_t pixel)
 {
-    int low = 0, high = p.n_panels - 1;
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if (p.panels[middle].first <= pixel)
-            low = middle;
-        else
-            high = middle - 1;
-    }
+    const int low =
+        nb_cuda_last(p.n_panels, [&](int i) { return p.panels[i].first <= pixel; });
     return p.panels[low];
 }
 

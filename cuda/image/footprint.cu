@@ -51,14 +51,8 @@ __host__ __device__ static inline int rows_of(int height)
 
 __device__ static const panel_job *panel_of_block(const footprint_job &job, int block)
 {
-    int low = 0, high = job.n_panels - 1;
-    while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (job.panels[middle].block <= block)
-            low = middle;
-        else
-            high = middle - 1;
-    }
+    const int low =
+        nb_cuda_last(job.n_panels, [&](int i) { return job.panels[i].block <= block; });
     return &job.panels[low];
 }
 
@@ -328,9 +322,7 @@ void nb_cuda_footprint_release(nb_cuda_footprint *fp)
 {
     nb_cuda_mirror *const mirrors[] = {&fp->panels, &fp->tiles, &fp->taps, &fp->numbers,
                                        &fp->mask};
-    for (nb_cuda_mirror *mirror : mirrors) {
-        nb_cuda_release(&mirror->device);
-        nb_free(mirror->sent);
-    }
+    for (nb_cuda_mirror *mirror : mirrors)
+        nb_cuda_release_mirror(mirror);
     nb_cuda_release(&fp->out);
 }

@@ -44,14 +44,8 @@ typedef struct light_job {
 
 static __device__ int panel_of_block(const light_job &p, int block)
 {
-    int low = 0, high = p.n_panels - 1;
-    while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (p.panels[middle].first_block <= block)
-            low = middle;
-        else
-            high = middle - 1;
-    }
+    const int low =
+        nb_cuda_last(p.n_panels, [&](int i) { return p.panels[i].first_block <= block; });
     return low;
 }
 
@@ -87,14 +81,8 @@ static __device__ const light_panel *panel_of_pixel(const light_job &p, int *f, 
                                                     int64_t *pixel)
 {
     const int row = p.before + (int)blockIdx.y;
-    int low = 0, high = p.n_panels - 1;
-    while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (p.panels[middle].panel.first_row <= row)
-            low = middle;
-        else
-            high = middle - 1;
-    }
+    const int low = nb_cuda_last(
+        p.n_panels, [&](int i) { return p.panels[i].panel.first_row <= row; });
     const light_panel *at = &p.panels[low];
     const nb_region r = at->grid.r;
     const uint8_t *mask = p.plane.scene.raster.mask;
@@ -408,8 +396,6 @@ void nb_cuda_diffuse_release(nb_cuda_diffuse *light)
     for (nb_cuda_diffuse_table &table : light->tables)
         nb_cuda_release(&table.at);
     nb_cuda_release(&light->nodes);
-    for (nb_cuda_mirror *mirror : mirrors) {
-        nb_cuda_release(&mirror->device);
-        nb_free(mirror->sent);
-    }
+    for (nb_cuda_mirror *mirror : mirrors)
+        nb_cuda_release_mirror(mirror);
 }

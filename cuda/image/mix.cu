@@ -195,6 +195,5 @@ void nb_cuda_mix_release(nb_cuda_mix *mix)
     nb_cuda_release(&mix->light);
     nb_cuda_release(&mix->absorb);
     nb_cuda_release(&mix->under);
-    nb_cuda_release(&mix->rows.device);
-    nb_free(mix->rows.sent);
+    nb_cuda_release_mirror(&mix->rows);
 }

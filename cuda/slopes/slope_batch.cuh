@@ -4,6 +4,7 @@
 #ifndef NB_CUDA_SLOPE_BATCH_CUH
 #define NB_CUDA_SLOPE_BATCH_CUH
 
+#include "../backend/constants.cuh"
 #include "slope_place.cuh"
 
 /** Pixels i .. i + PIXELS - 1, counted over all spans. */
@@ -29,13 +30,14 @@ static inline plain_source plain_source_of(const nb_cuda_plain *plain)
     return from;
 }
 
-/** Call OF<shape, table>(...) for a case. shape: 2 for Gaussians, 1 for any N
- * (nb_term_case.general), 0 for whole N. */
-#define NB_PLAIN_KERNEL(OF, how, ...)                                                    \
-    ((how)->gauss     ? (how)->table ? OF<2, 1>(__VA_ARGS__) : OF<2, 0>(__VA_ARGS__)     \
-         : (how)->general ? (how)->table ? OF<1, 1>(__VA_ARGS__) : OF<1, 0>(__VA_ARGS__) \
-         : (how)->table ? OF<0, 1>(__VA_ARGS__)                                          \
-                      : OF<0, 0>(__VA_ARGS__))
+/** f(shape, table, level, one) for a case, as constants. shape: 2 Gaussians, 1 any N
+ * (nb_term_case.general), 0 whole N. */
+template <class F> static auto with_plain_case(const nb_term_case *how, F f)
+{
+    return with_constants(
+        f, one_of<0, 1, 2>{how->gauss ? 2 : how->general}, one_of<0, 1>{how->table},
+        one_of<NB_TERMS_CRYSTAL, NB_TERMS_ALL>{how->level}, one_of<0, 1>{how->one});
+}
 
 /** A pixel, and the state that is needed to go to the next pixel. */
 typedef struct cursor {

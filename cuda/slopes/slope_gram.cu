@@ -261,15 +261,6 @@ __global__ void __launch_bounds__(THREADS, (LEVEL >= NB_TERMS_ALL ? 2 : 3) + ONE
 
 typedef void (*kernel)(nb_cuda_gram_job, plain_source);
 
-template <int SHAPE, int TABLE> static kernel kernel_of(const nb_term_case *how)
-{
-    if (how->level >= NB_TERMS_ALL)
-        return how->one ? k_gram<SHAPE, TABLE, NB_TERMS_ALL, 1>
-                        : k_gram<SHAPE, TABLE, NB_TERMS_ALL, 0>;
-    return how->one ? k_gram<SHAPE, TABLE, NB_TERMS_CRYSTAL, 1>
-                    : k_gram<SHAPE, TABLE, NB_TERMS_CRYSTAL, 0>;
-}
-
 void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pixels,
                        nb_cuda_gram_job *job)
 {
@@ -289,7 +280,10 @@ void nb_cuda_gram_plan(const nb_term_case *how, int multiprocessors, int64_t pix
 void nb_cuda_launch_gram(const nb_cuda_gram_job *job, const nb_term_case *how,
                          double *sums, cudaStream_t stream)
 {
-    kernel k = NB_PLAIN_KERNEL(kernel_of, how, how);
+    const kernel k =
+        with_plain_case(how, [](auto SHAPE, auto TABLE, auto LEVEL, auto ONE) -> kernel {
+            return k_gram<SHAPE, TABLE, LEVEL, ONE>;
+        });
     k<<<(unsigned)job->blocks, THREADS, 0, stream>>>(*job, plain_source_of(&job->plain));
     nb_cuda_launch_join(job->partial, job->blocks, job->items, 1, sums, stream);
 }

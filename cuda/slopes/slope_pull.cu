@@ -95,15 +95,6 @@ static int pixels_of(const nb_term_case *how)
     return how->level >= NB_TERMS_ALL ? ALL_FEW : FEW;
 }
 
-template <int SHAPE, int TABLE> static kernel kernel_of(const nb_term_case *how)
-{
-    if (how->level >= NB_TERMS_ALL)
-        return how->one ? k_pull_plain<SHAPE, TABLE, NB_TERMS_ALL, 1, ALL_FEW>
-                        : k_pull_plain<SHAPE, TABLE, NB_TERMS_ALL, 0, ALL_FEW>;
-    return how->one ? k_pull_plain<SHAPE, TABLE, NB_TERMS_CRYSTAL, 1, FEW>
-                    : k_pull_plain<SHAPE, TABLE, NB_TERMS_CRYSTAL, 0, FEW>;
-}
-
 void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job *job)
 {
     const int64_t blocks_max = 4096, each = (int64_t)THREADS * pixels_of(how),
@@ -116,7 +107,11 @@ void nb_cuda_pull_plan(const nb_term_case *how, int64_t pixels, nb_cuda_pull_job
 void nb_cuda_launch_pull_plain(const nb_cuda_pull_job *job, const nb_term_case *how,
                                double *sums, cudaStream_t stream)
 {
-    kernel k = NB_PLAIN_KERNEL(kernel_of, how, how);
+    const kernel k =
+        with_plain_case(how, [](auto SHAPE, auto TABLE, auto LEVEL, auto ONE) -> kernel {
+            return k_pull_plain < SHAPE, TABLE, LEVEL, ONE,
+                   LEVEL >= NB_TERMS_ALL ? ALL_FEW : FEW > ;
+        });
     k<<<(unsigned)job->blocks, THREADS, 0, stream>>>(*job, plain_source_of(&job->plain));
     nb_cuda_launch_join(job->partial, job->blocks, job->items, 1, sums, stream);
 }

@@ -406,10 +406,8 @@ void nb_cuda_slopes_free(nb_cuda_slopes *memory)
                                        &memory->background};
     nb_cuda_buffer *const buffers[] = {&memory->planes, &memory->dloss, &memory->weights,
                                        &memory->partial, &memory->sums};
-    for (nb_cuda_mirror *mirror : mirrors) {
-        nb_cuda_release(&mirror->device);
-        nb_free(mirror->sent);
-    }
+    for (nb_cuda_mirror *mirror : mirrors)
+        nb_cuda_release_mirror(mirror);
     for (nb_cuda_buffer *buffer : buffers)
         nb_cuda_release(buffer);
     nb_free(memory);

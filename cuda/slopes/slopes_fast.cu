@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Slopes with terms in single precision (slope_terms.h), one thread per pixel. */
+#include "../backend/constants.cuh"
 #include "slope_place.cuh"
 
 enum {
@@ -25,23 +26,15 @@ __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 typedef void (*kernel)(nb_cuda_slope_job);
 
-template <int GAUSS, int GENERAL> static kernel kernel_of(const nb_term_case *how)
-{
-    static const kernel kernels[2][3] = {{k_slopes<GAUSS, GENERAL, 0, NB_TERMS_IMAGE>,
-                                          k_slopes<GAUSS, GENERAL, 0, NB_TERMS_CRYSTAL>,
-                                          k_slopes<GAUSS, GENERAL, 0, NB_TERMS_ALL>},
-                                         {k_slopes<GAUSS, GENERAL, 1, NB_TERMS_IMAGE>,
-                                          k_slopes<GAUSS, GENERAL, 1, NB_TERMS_CRYSTAL>,
-                                          k_slopes<GAUSS, GENERAL, 1, NB_TERMS_ALL>}};
-    return kernels[how->table][how->level];
-}
-
 void nb_cuda_launch_slopes_fast(const nb_cuda_slope_job *job, const nb_term_case *how,
                                 cudaStream_t stream)
 {
     unsigned blocks = (unsigned)((job->end - job->from + THREADS - 1) / THREADS);
-    kernel k = how->gauss     ? kernel_of<1, 0>(how)
-               : how->general ? kernel_of<0, 1>(how)
-                              : kernel_of<0, 0>(how);
+    const kernel k = with_constants(
+        [](auto SHAPE, auto TABLE, auto LEVEL) -> kernel {
+            return k_slopes<SHAPE == 2, SHAPE == 1, TABLE, LEVEL>;
+        },
+        one_of<0, 1, 2>{how->gauss ? 2 : how->general}, one_of<0, 1>{how->table},
+        one_of<NB_TERMS_IMAGE, NB_TERMS_CRYSTAL, NB_TERMS_ALL>{how->level});
     k<<<blocks, THREADS, 0, stream>>>(*job);
 }

@@ -142,24 +142,15 @@ __global__ void __launch_bounds__(THREADS, LEVEL < NB_TERMS_ALL ? 4
 
 typedef void (*kernel)(plain_job);
 
-template <int SHAPE, int TABLE>
-static kernel kernel_of(const nb_term_case *how, int *pixels)
-{
-    *pixels = how->one ? 4 : 2;
-    if (how->level >= NB_TERMS_ALL)
-        return how->one ? k_slopes_plain<SHAPE, TABLE, NB_TERMS_ALL, 1, 4>
-                        : k_slopes_plain<SHAPE, TABLE, NB_TERMS_ALL, 0, 2>;
-    return how->one ? k_slopes_plain<SHAPE, TABLE, NB_TERMS_CRYSTAL, 1, 4>
-                    : k_slopes_plain<SHAPE, TABLE, NB_TERMS_CRYSTAL, 0, 2>;
-}
-
 void nb_cuda_launch_slopes_plain(const nb_cuda_slope_job *job, const nb_cuda_plain *plain,
                                  const nb_term_case *how, cudaStream_t stream)
 {
     plain_job p = {*job, plain->rows, plain_source_of(plain), 1};
-    int pixels;
-    kernel k = NB_PLAIN_KERNEL(kernel_of, how, how, &pixels);
-    const int64_t each = (int64_t)THREADS * pixels,
+    const kernel k =
+        with_plain_case(how, [](auto SHAPE, auto TABLE, auto LEVEL, auto ONE) -> kernel {
+            return k_slopes_plain < SHAPE, TABLE, LEVEL, ONE, ONE ? 4 : 2 > ;
+        });
+    const int64_t each = (int64_t)THREADS * (how->one ? 4 : 2),
                   batches = (job->end - job->from + each - 1) / each;
     p.rounds = (int)((batches + BLOCKS - 1) / BLOCKS);
     k<<<(unsigned)((batches + p.rounds - 1) / p.rounds), THREADS,

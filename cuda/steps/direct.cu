@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Kernels for few steps per pixel: distances and Miller indices in double, lattice in
  * float. Positions are linear along a row, so an index costs two multiply-adds. */
+#include "../backend/constants.cuh"
 #include "../backend/render_job.h"
 #include "many.cuh"
 #include "row.cuh"
@@ -254,52 +255,26 @@ static int is_plain(row_job *job)
 
 typedef void (*direct_kernel)(row_job);
 
-template <int LAW, bool MANY> static direct_kernel choose_kernel(int tables, int deep)
+static direct_kernel general_kernel(int law, int tables, int deep, int many)
 {
-    static const direct_kernel kernels[3][2] = {
-        {k_direct<0, false, LAW, MANY>, k_direct<0, true, LAW, MANY>},
-        {k_direct<1, false, LAW, MANY>, k_direct<1, true, LAW, MANY>},
-        {k_direct<SEVERAL, false, LAW, MANY>, k_direct<SEVERAL, true, LAW, MANY>}};
-    return kernels[tables][deep];
+    return with_constants(
+        [](auto LAW, auto TABLE, auto DEEP, auto MANY) -> direct_kernel {
+            return k_direct<TABLE, DEEP != 0, LAW, MANY != 0>;
+        },
+        one_of<NB_LAW_SPHERE, NB_LAW_DECAY, NB_LAW_EDGE, NB_LAW_FEW_SPHERE, NB_LAW_FRINGES>{
+            law},
+        one_of<0, 1, SEVERAL>{tables}, one_of<0, 1>{deep}, one_of<0, 1>{many});
 }
 
-template <bool MANY> static direct_kernel general_kernel(int law, int tables, int deep)
+static direct_kernel plain_kernel(int law, int table, int point, int many)
 {
-    switch (law) {
-    case NB_LAW_SPHERE:
-        return choose_kernel<NB_LAW_SPHERE, MANY>(tables, deep);
-    case NB_LAW_DECAY:
-        return choose_kernel<NB_LAW_DECAY, MANY>(tables, deep);
-    case NB_LAW_EDGE:
-        return choose_kernel<NB_LAW_EDGE, MANY>(tables, deep);
-    case NB_LAW_FEW_SPHERE:
-        return choose_kernel<NB_LAW_FEW_SPHERE, MANY>(tables, deep);
-    default:
-        return choose_kernel<NB_LAW_FRINGES, MANY>(tables, deep);
-    }
-}
-
-template <int LAW, bool MANY> static direct_kernel choose_plain(int table, int point)
-{
-    static const direct_kernel kernels[2][2] = {
-        {k_one<false, false, MANY, LAW>, k_one<false, true, MANY, LAW>},
-        {k_one<true, false, MANY, LAW>, k_one<true, true, MANY, LAW>}};
-    return kernels[table][point];
-}
-
-template <bool MANY> static direct_kernel plain_kernel(int law, int table, int point)
-{
-    switch (law) {
-    case NB_LAW_DECAY:
-        return choose_plain<NB_LAW_DECAY, MANY>(table, point);
-    case NB_LAW_EDGE:
-        return choose_plain<NB_LAW_EDGE, MANY>(table, point);
-    case NB_LAW_SPHERE:
-    case NB_LAW_FEW_SPHERE:
-        return choose_plain<NB_LAW_FEW_SPHERE, MANY>(table, point);
-    default:
-        return choose_plain<NB_LAW_FRINGES, MANY>(table, point);
-    }
+    return with_constants(
+        [](auto LAW, auto TABLE, auto POINT, auto MANY) -> direct_kernel {
+            return k_one<TABLE != 0, POINT != 0, MANY != 0, LAW>;
+        },
+        one_of<NB_LAW_DECAY, NB_LAW_EDGE, NB_LAW_FEW_SPHERE, NB_LAW_FRINGES>{
+            law == NB_LAW_SPHERE ? (int)NB_LAW_FEW_SPHERE : law},
+        one_of<0, 1>{table}, one_of<0, 1>{point}, one_of<0, 1>{many});
 }
 
 /** Number of blocks of pixels that a thread of k_one takes. is_part: the launch has
@@ -357,18 +332,14 @@ static void submit(nb_cuda_job *render, int part)
                                       : (int)nb_shape_law(launch->scene.lattice.shape),
               deep = launch->sensor.mean_depth != 0,
               point = launch->panel.point_pixel != 0;
-    direct_kernel kernel;
-    (void)part; /* not used, because there is only one part */
+    const direct_kernel kernel = one ? plain_kernel(law, table, point, many != NULL)
+                                     : general_kernel(law, tables, deep, many != NULL);
+    (void)part; /* there is only one part */
     if (many) {
-        kernel = one ? plain_kernel<true>(law, table, point)
-                     : general_kernel<true>(law, tables, deep);
         job = job_of_many(job, many);
         grid = dim3(
             (unsigned)(one ? min(many->blocks, (int)ONE_BLOCKS * launch->multiprocessors)
                            : many->blocks));
-    } else {
-        kernel = one ? plain_kernel<false>(law, table, point)
-                     : general_kernel<false>(law, tables, deep);
     }
     kernel<<<grid, dim3(BLOCK_X, BLOCK_Y), 0, launch->stream>>>(job);
 }

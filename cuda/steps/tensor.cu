@@ -7,6 +7,7 @@
 #include <float.h>
 #include <limits.h>
 
+#include "../backend/constants.cuh"
 #include "../backend/render_job.h"
 #include "many.cuh"
 #include "tensor_job.cuh"
@@ -180,23 +181,17 @@ __global__ void __launch_bounds__(32 * WARPS, WEIGHTED ? 2
 
 typedef void (*tensor_kernel)(tensor_job);
 
-template <int LAW, bool WEIGHTED, bool MANY> static tensor_kernel kernel_of(int table)
-{
-    static const tensor_kernel kernels[] = {k_tensor<LAW, 0, WEIGHTED, MANY>,
-                                            k_tensor<LAW, 1, WEIGHTED, MANY>,
-                                            k_tensor<LAW, SEVERAL, WEIGHTED, MANY>};
-    return kernels[table];
-}
-
 /** Shapes other than the parallelepiped always have weights, because F_latt of their
  * padding steps is not 0, and their weight must be 0. */
-template <bool MANY> static tensor_kernel choose_kernel(int law, int table, bool weighted)
+static tensor_kernel choose_kernel(int law, int table, int weighted, int many)
 {
-    return law == NB_LAW_SPHERE  ? kernel_of<NB_LAW_SPHERE, true, MANY>(table)
-           : law == NB_LAW_DECAY ? kernel_of<NB_LAW_DECAY, true, MANY>(table)
-           : law == NB_LAW_EDGE  ? kernel_of<NB_LAW_EDGE, true, MANY>(table)
-           : weighted            ? kernel_of<NB_LAW_FRINGES, true, MANY>(table)
-                                 : kernel_of<NB_LAW_FRINGES, false, MANY>(table);
+    return with_constants(
+        [](auto LAW, auto TABLE, auto WEIGHTED, auto MANY) -> tensor_kernel {
+            return k_tensor < LAW, TABLE, WEIGHTED != 0 || LAW != NB_LAW_FRINGES,
+                   MANY != 0 > ;
+        },
+        one_of<NB_LAW_SPHERE, NB_LAW_DECAY, NB_LAW_EDGE, NB_LAW_FRINGES>{law},
+        one_of<0, 1, SEVERAL>{table}, one_of<0, 1>{weighted}, one_of<0, 1>{many});
 }
 
 int nb_cuda_has_tensor_code(void)
@@ -224,8 +219,8 @@ static void submit(nb_cuda_job *render, int part)
     tensor_job job = make_tensor_job(launch, &render->terms, &octets, WARPS);
     const int table = !job.F2 ? 0 : job.tables ? SEVERAL : 1;
     const int law = nb_shape_law(launch->scene.lattice.shape);
-    tensor_kernel kernel = many ? choose_kernel<true>(law, table, job.weights != NULL)
-                                : choose_kernel<false>(law, table, job.weights != NULL);
+    const tensor_kernel kernel =
+        choose_kernel(law, table, job.weights != NULL, many != NULL);
     unsigned blocks = (unsigned)(many ? many->blocks : job.many.across);
     if (many)
         job = job_of_many(job, many);

@@ -11,6 +11,7 @@
  * warp calculates the pixel's steps again in double. */
 #include <float.h>
 
+#include "../backend/constants.cuh"
 #include "../backend/render_job.h"
 #include "many.cuh"
 #include "tensor_job.cuh"
@@ -280,19 +281,14 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
 
 typedef void (*tricubic_kernel)(tensor_job);
 
-template <bool WHOLE, bool MANY> static tricubic_kernel kernel_of(int law)
+static tricubic_kernel choose_kernel(int law, int whole, int many)
 {
-    return law == NB_LAW_SPHERE  ? k_tricubic<NB_LAW_SPHERE, WHOLE, MANY>
-           : law == NB_LAW_DECAY ? k_tricubic<NB_LAW_DECAY, WHOLE, MANY>
-           : law == NB_LAW_EDGE  ? k_tricubic<NB_LAW_EDGE, WHOLE, MANY>
-                                 : k_tricubic<NB_LAW_FRINGES, WHOLE, MANY>;
-}
-
-static tricubic_kernel choose_kernel(int law, int whole, bool many)
-{
-    if (many)
-        return whole ? kernel_of<true, true>(law) : kernel_of<false, true>(law);
-    return whole ? kernel_of<true, false>(law) : kernel_of<false, false>(law);
+    return with_constants(
+        [](auto LAW, auto WHOLE, auto MANY) -> tricubic_kernel {
+            return k_tricubic<LAW, WHOLE != 0, MANY != 0>;
+        },
+        one_of<NB_LAW_SPHERE, NB_LAW_DECAY, NB_LAW_EDGE, NB_LAW_FRINGES>{law},
+        one_of<0, 1>{whole}, one_of<0, 1>{many});
 }
 
 static tensor_job make_job(const nb_cuda_launch *launch, const nb_cuda_terms *terms)

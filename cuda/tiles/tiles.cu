@@ -2,6 +2,7 @@
 /* Images in blocks of rays (tile_work.h): each warp takes one first block after the
  * other. Sums are integers, so the order of the blocks changes no byte. */
 #include "../steps/shapes.cuh"
+#include "../backend/constants.cuh"
 #include "../backend/render_job.h"
 #include "../spots/spots.h"
 
@@ -172,22 +173,20 @@ static void launch_part(const nb_cuda_spot_run *r, const nb_tile_setup *setup,
     k_tiles_late<HOW><<<blocks, 32 * WARPS, 0, r->launch->stream>>>(setup->pass, report);
 }
 
-typedef void part_launcher(const nb_cuda_spot_run *, const nb_tile_setup *, tile_report *,
-                           int64_t, int64_t);
-
-static part_launcher *launcher_of(const nb_tile_setup *setup)
+/** Call launch with shape and exactness as a constant. nb_tiles_refuse excludes shapes
+ * that end. */
+template <class LAUNCH> static void with_how(const nb_tile_setup *setup, LAUNCH launch)
 {
     switch (setup->pass.lattice.shape) {
 #define NB_DO(number, ...)                                                               \
     case number:                                                                         \
         if constexpr (!nb_shape_ends(number))                                            \
-            return setup->exact ? launch_part<number | NB_TILE_EXACT>                    \
-                                : launch_part<number>;                                   \
+            with_constants(launch, one_of<number, number | NB_TILE_EXACT>{               \
+                                       number | (setup->exact ? NB_TILE_EXACT : 0)});    \
         break;
         NB_SHAPES(NB_DO)
 #undef NB_DO
     }
-    return NULL; /* nb_tiles_refuse excludes other shapes */
 }
 
 /** Run all items in launches of up to a third of a second, for display watchdogs,
@@ -202,7 +201,6 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
                                              ceil(FILL * setup->queued * (double)items)),
                                         fmax(1.0, (double)items));
     cudaStream_t stream = r->launch->stream;
-    part_launcher *const launch = launcher_of(setup);
     nb_status st = NB_OK;
     for (int64_t i = 0; i < parts && !st; i++) {
         /* this also clears the counters of the queue */
@@ -213,7 +211,10 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
                  err, cudaMemsetAsync(report->used, 0, 3 * sizeof(unsigned), stream),
                  "clearing a counter")))
             break;
-        launch(r, setup, report, i * setup->pass.stride, parts * setup->pass.stride);
+        with_how(setup, [&](auto HOW) {
+            launch_part<HOW>(r, setup, report, i * setup->pass.stride,
+                             parts * setup->pass.stride);
+        });
         st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
         if (!st && parts > 1)
             st = nb_cuda_check(err, cudaStreamSynchronize(stream), "rendering");
@@ -222,30 +223,6 @@ static nb_status launch_items(const nb_cuda_spot_run *r, const nb_tile_setup *se
             st = nb_fail(err, NB_ERR_CANCELLED, "stopped before the image was finished");
     }
     return st;
-}
-
-typedef void pixel_launcher(dim3, cudaStream_t, const nb_tile_pass *, nb_cuda_look *);
-
-template <int HOW>
-static void launch_pixel(dim3 blocks, cudaStream_t stream, const nb_tile_pass *pass,
-                         nb_cuda_look *look)
-{
-    k_tile_pixel<HOW><<<blocks, 32 * WARPS, 0, stream>>>(*pass, look);
-}
-
-static pixel_launcher *pixel_launcher_of(const nb_tile_setup *setup)
-{
-    switch (setup->pass.lattice.shape) {
-#define NB_DO(number, ...)                                                               \
-    case number:                                                                         \
-        if constexpr (!nb_shape_ends(number))                                            \
-            return setup->exact ? launch_pixel<number | NB_TILE_EXACT>                   \
-                                : launch_pixel<number>;                                  \
-        break;
-        NB_SHAPES(NB_DO)
-#undef NB_DO
-    }
-    return NULL; /* nb_tiles_refuse excludes other shapes */
 }
 
 /** The member `pixel` of nb_tile_runner. */
@@ -261,7 +238,9 @@ static nb_status run_pixel(void *context, const nb_tile_setup *setup,
                       (unsigned)fmin(PIXEL_BLOCKS, (double)os * os * pass->spots.layers));
     cudaStream_t stream = r->launch->stream;
     nb_status st;
-    pixel_launcher_of(setup)(blocks, stream, pass, look);
+    with_how(setup, [&](auto HOW) {
+        k_tile_pixel<HOW><<<blocks, 32 * WARPS, 0, stream>>>(*pass, look);
+    });
     k_tile_photons<<<1, 1, 0, stream>>>(pass->spots, look);
     st = nb_cuda_check(err, cudaGetLastError(), "starting a kernel");
     return st ? st : nb_cuda_fetch_brightest(r, &look->photons, photons, err);
