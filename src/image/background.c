@@ -9,6 +9,7 @@
 #include "../base/threads.h"
 #include "../physics/panels.h"
 #include "../physics/pixel.h"
+#include "polynomial.h"
 
 enum {
     N = NB_BACKGROUND_ORDER,
@@ -253,7 +254,7 @@ typedef struct tile_maker {
     const nb_panel *panel;
     const tiles *tiles;
     int knots[N];       /* pixels of a tile */
-    double basis[N][N]; /* coefficients of the polynomials of the knots: basis() */
+    double basis[N][N]; /* nb_polynomial_basis of the knots */
 } tile_maker;
 
 /** A tile. f, s: first pixel. */
@@ -374,24 +375,6 @@ static double photons(const tile_job *j, int g, const double law[LAWS])
 
 /* --- tiles --- */
 
-/** to[j][k]: coefficient of u^j in the polynomial that is 1 at u[k], 0 at other knots. */
-static void basis(const double u[N], double to[N][N])
-{
-    for (int k = 0; k < N; k++) {
-        double p[N] = {1};
-        for (int i = 0, degree = 0; i < N; i++) {
-            if (i == k)
-                continue;
-            degree++;
-            for (int j = degree; j >= 0; j--)
-                p[j] = ((j > 0 ? p[j - 1] : 0) - u[i] * (j < degree ? p[j] : 0)) /
-                       (u[k] - u[i]);
-        }
-        for (int j = 0; j < N; j++)
-            to[j][k] = p[j];
-    }
-}
-
 static tile_maker maker_of(const nb_background *b, const nb_scene *sc, int panel)
 {
     tile_maker m = {b, sc, panel, &sc->panels[panel], &b->panels[panel], {0}, {{0}}};
@@ -401,7 +384,7 @@ static tile_maker maker_of(const nb_background *b, const nb_scene *sc, int panel
         m.knots[k] = (int)(at * m.tiles->edge);
         u[k] = place_in(m.tiles->edge, m.knots[k]);
     }
-    basis(u, m.basis);
+    nb_polynomial_basis(u, m.basis);
     return m;
 }
 
@@ -420,24 +403,6 @@ static void add_knot(const tile_job *j, int i, int k)
     }
 }
 
-static double polynomial(const double c[N], double x)
-{
-    double sum = 0;
-    for (int i = N - 1; i >= 0; i--)
-        sum = sum * x + c[i];
-    return sum;
-}
-
-/** Coefficients of u^i at v. */
-static void along_row(double (*c)[N], double v, double to[N])
-{
-    memcpy(to, c[N - 1], N * sizeof *to);
-    for (int j = N - 2; j >= 0; j--)
-#pragma omp simd
-        for (int i = 0; i < N; i++)
-            to[i] = to[i] * v + c[j][i];
-}
-
 /** Photons of a pixel from the polynomials, or with `exact` from the laws of the pixel. */
 static double smooth_photons(const tile_job *j, int f, int s, int exact)
 {
@@ -449,8 +414,8 @@ static double smooth_photons(const tile_job *j, int f, int s, int exact)
             exact ? laws_of(j->m, f, s, p / groups, p % groups) : (pixel_law){{0}, {0}};
         memcpy(law, of.law, sizeof law);
         for (int k = 0; k < LAWS && !exact; k++) {
-            along_row(j->part[p].c[k], place_in(edge, s), c);
-            law[k] = polynomial(c, place_in(edge, f));
+            nb_polynomial_row(j->part[p].c[k], place_in(edge, s), c);
+            law[k] = nb_polynomial(c, place_in(edge, f));
         }
         sum += photons(j, p % groups, law);
     }
@@ -716,7 +681,7 @@ static void strip_of(const nb_background *b, const tiles *t, int number, int s,
         line->per = grid->per;
         for (int law = 0; law < (line->cell ? LAWS : 1); law++) {
             double of = scale[law];
-            along_row(from->c[law], v, line->c[law]);
+            nb_polynomial_row(from->c[law], v, line->c[law]);
             for (int i = 0; i < N; i++, of *= u)
                 line->c[law][i] *= of;
         }

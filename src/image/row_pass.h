@@ -3,6 +3,8 @@
 #ifndef NB_IMAGE_ROW_PASS_H
 #define NB_IMAGE_ROW_PASS_H
 
+#include <math.h>
+
 #include "kernels.h"
 #include "../base/simd.h"
 

@@ -102,10 +102,6 @@ typedef struct nb_mosaic {
     nb_vec3 spindle; /* unit */
 } nb_mosaic;
 
-/** Multiply the widths of -mosaic_aniso or -mosaic_tensor by to/from, rounded to typed
- * numbers if `typed`. Returns 0 if neither is given. */
-int nb_mosaic_widen(double to, double from, int typed, nb_config *cfg);
-
 /** Set spreads, tail and seed from cfg, and axes from the crystal's a* and c (any
  * length). Errors: NB_ERR_INPUT (flags of the mosaic contradict each other). */
 nb_status nb_mosaic_resolve(const nb_settings *cfg, nb_vec3 astar, nb_vec3 c,

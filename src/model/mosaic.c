@@ -104,21 +104,6 @@ static nb_status set_spreads(const nb_settings *cfg, nb_mosaic *m, nb_error *err
     return st;
 }
 
-int nb_mosaic_widen(double to, double from, int typed, nb_config *cfg)
-{
-    double *const aniso = cfg->mosaic_aniso_deg.v, *const tensor = cfg->mosaic_tensor_deg2;
-    const int n = cfg->mosaic_aniso_deg.set           ? 3
-                  : NB_GIVEN(cfg, mosaic_tensor_deg2) ? 6
-                                                      : 0;
-    for (int i = 0; i < n; i++) {
-        double *x = n == 3 ? &aniso[i] : &tensor[i];
-        *x = n == 3 ? *x * to / from : *x * (to / from) * (to / from);
-        if (typed)
-            *x = nb_typeable(*x);
-    }
-    return n > 0;
-}
-
 /** Check that the model and the spread allow -mosaic_tail. */
 static nb_status check_tail(const nb_settings *cfg, const nb_mosaic *m, nb_error *err)
 {

@@ -135,7 +135,7 @@ static void add_crystal(nb_json root, const nb_sim *sim)
         nb_json_number(c, "mosaic_tail_deg", m->mosaic.tail / NB_DEG);
     if (sim->cfg.mosaic_aniso_deg.set)
         nb_json_numbers(c, "mosaic_aniso_deg", sim->cfg.mosaic_aniso_deg.v, 3);
-    if (NB_GIVEN(&sim->cfg, mosaic_tensor_deg2)) {
+    if (NB_TYPED(&m->settings, mosaic_tensor_deg2)) {
         nb_json_numbers(c, "mosaic_tensor_deg2", sim->cfg.mosaic_tensor_deg2, 6);
         nb_json_text(c, "mosaic_frame",
                      nb_param_choice("mosaic_frame", (int)sim->cfg.mosaic_frame));

@@ -90,6 +90,10 @@ nb_status nb_param_refuse(const nb_param *param, const char *text, nb_error *err
 /** Refuse a text or number that is not a choice. */
 nb_status nb_param_refuse_choice(const nb_param *param, const char *text, nb_error *err);
 
+/** Multiply the widths of -mosaic_aniso or -mosaic_tensor by to/from, rounded to typed
+ * numbers if `typed`. Returns 0 if neither is given. */
+int nb_mosaic_widen(double to, double from, int typed, nb_config *cfg);
+
 /** Refuse a VECTOR of length 0. */
 nb_status nb_param_check_direction(const nb_param *param, const double v[3],
                                    nb_error *err);

@@ -195,3 +195,18 @@ void nb_settings_put(nb_settings *s, size_t offset, double value)
     memcpy((char *)&s->value + offset, &value, sizeof value);
     mark_typed(s, offset);
 }
+
+int nb_mosaic_widen(double to, double from, int typed, nb_config *cfg)
+{
+    double *const aniso = cfg->mosaic_aniso_deg.v, *const tensor = cfg->mosaic_tensor_deg2;
+    const int n = cfg->mosaic_aniso_deg.set           ? 3
+                  : NB_GIVEN(cfg, mosaic_tensor_deg2) ? 6
+                                                      : 0;
+    for (int i = 0; i < n; i++) {
+        double *x = n == 3 ? &aniso[i] : &tensor[i];
+        *x = n == 3 ? *x * to / from : *x * (to / from) * (to / from);
+        if (typed)
+            *x = nb_typeable(*x);
+    }
+    return n > 0;
+}

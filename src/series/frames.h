@@ -76,6 +76,12 @@ typedef struct nb_crystal_at {
 nb_status nb_vary_draw(const nb_vary *v, int i, nb_crystal_at at, double *value,
                        nb_error *err);
 
+/** True for numbers of unit cells, which are at least 1. */
+static inline int nb_vary_is_count(const nb_vary_item *item)
+{
+    return item->to == NB_VARY_ROW && item->row->low == 1;
+}
+
 /** Write all numbers of a crystal and its frame into cfg. Errors: as nb_vary_draw. */
 nb_status nb_vary_apply(const nb_vary *v, nb_crystal_at at, nb_config *cfg, nb_error *err);
 

@@ -61,7 +61,7 @@ hdf5_reads() {
 fallbacks() {
     ! { grep -nE '\bnb_or\(|\bisnan\([^)]*\b(cfg|config)(->|\.)' -r src cuda --include='*.[ch]*' | grep -v '^src/params/'
         grep -nE '\bNB_(VALUE|VALUE_OR|GIVEN)\(' -r src cuda --include='*.[ch]*' |
-            grep -vE '^src/(params/|io/image/smv_read|series/(frames|given|inputs|single)|inputs/(detector_file|files|geometry_file|image|image_header|load|named_detector|factor_tables)\.|outputs/picture\.|sim/(advice|derive_set|detector_of|resolve|build)\.)'
+            grep -vE '^src/(params/|io/image/smv_read|series/(frames|stored_images|inputs|single_frame|vary|vary_apply)|inputs/(detector_file|files|geometry_file|image|image_header|load|named_detector|factor_tables)\.|outputs/picture\.|sim/(advice|derive_set|detector_of|resolve|build)\.)'
     } | sed 's/^/    /' | grep .
 }
 
