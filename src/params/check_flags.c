@@ -18,7 +18,6 @@ static const struct pair {
     {"Nb", "sample_y", "both set the crystal's size"},
     {"Nc", "sample_z", "both set the crystal's size"},
     {"crystal_volume", "blocks", "both set the number of blocks"},
-    {"crystal_size", "blocks", "both set the number of blocks"},
     {"mosaic_tensor", "mosaic", "both set the spread of the domains"},
     {"mosaic_tensor", "mosaic_aniso", "both set the spread of the domains"},
     {"mosaic_tensor", "mosaic_blocks", "the file has all rotations"},

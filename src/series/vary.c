@@ -134,12 +134,17 @@ static nb_status read_name(const char *text, size_t n, nb_vary_item *item, nb_er
         return NB_OK;
     }
     for (int i = 0; i < names && used + 24 < sizeof list; i++) {
-        const int inside = i > 0 && i + 1 < names && are_alike(&all[i - 1], &all[i]) &&
-                           are_alike(&all[i], &all[i + 1]);
+        const int joins = i > 0 && are_alike(&all[i - 1], &all[i]),
+                  inside = joins && i + 1 < names && are_alike(&all[i], &all[i + 1]);
+        const char *name = all[i].name;
         if (inside && list[used - 1] != '.')
-            used += (size_t)snprintf(list + used, sizeof list - used, " ..");
+            used += (size_t)snprintf(list + used, sizeof list - used, "..");
+        else if (!inside && list[used ? used - 1 : 0] == '.') /* the end of a range */
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s",
+                                     all[i].to == NB_VARY_CELL ? name
+                                                               : name + strlen(name) - 1);
         else if (!inside)
-            used += (size_t)snprintf(list + used, sizeof list - used, " %s", all[i].name);
+            used += (size_t)snprintf(list + used, sizeof list - used, " %s", name);
     }
     return nb_fail(err, NB_ERR_INPUT, "-vary: '%.*s' cannot vary; these can:%s",
                    (int)(n < 20 ? n : 20), text, list);
