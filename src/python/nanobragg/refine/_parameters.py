@@ -10,6 +10,7 @@ CELL = ("cell_a", "cell_b", "cell_c", "cell_al", "cell_be", "cell_ga")
 ROTATIONS = ("rot_x", "rot_y", "rot_z")
 CELLS = ("N_a", "N_b", "N_c")
 TENSOR = ("mosaic_xx", "mosaic_yy", "mosaic_zz", "mosaic_xy", "mosaic_xz", "mosaic_yz")
+NARROWEST = 1e-3  # deg: least diagonal number of a root, which keeps a slope by each axis
 PLACES_OF_TENSOR = ((0, 0), (1, 1), (2, 2), (1, 0), (2, 0), (2, 1))  # row and column of each number
 PLACES = ("distance", "close_distance", "Xbeam", "Ybeam", "ORG", "shift_", "rot_fast", "rot_slow", "rot_normal")
 LOGARITHMS = ("fluence", "water", "mosaic", "footprint_a", "footprint_b", "hdivrange", "vdivrange")
@@ -225,11 +226,11 @@ def read(sim, options, notice=lambda line: None):
 
 def tensor_of(t):
     """(tensor [6], its slopes [6, 6] by t): C = L L^T, positive definite for all t [6], the
-    logarithms of the diagonal of the lower triangle L and its other three numbers."""
+    logarithms of the diagonal of the lower triangle L above NARROWEST and its other numbers."""
     L, dL = np.zeros((3, 3)), np.zeros((6, 3, 3))
     for k, place in enumerate(PLACES_OF_TENSOR):
-        L[place] = math.exp(max(-300.0, min(t[k], 300.0))) if k < 3 else t[k]
-        dL[k][place] = L[place] if k < 3 else 1
+        dL[k][place] = math.exp(max(-300.0, min(t[k], 300.0))) if k < 3 else 1
+        L[place] = NARROWEST + dL[k][place] if k < 3 else t[k]
     rows, columns = zip(*PLACES_OF_TENSOR)
     slopes = dL @ L.T + L @ dL.transpose(0, 2, 1)
     return (L @ L.T)[rows, columns], slopes[:, rows, columns].T
@@ -241,7 +242,8 @@ def root_of(C):
     for x, (i, j) in zip(C, PLACES_OF_TENSOR):
         full[i, j] = full[j, i] = x
     L = np.linalg.cholesky(full)
-    return np.array([math.log(L[place]) if k < 3 else L[place] for k, place in enumerate(PLACES_OF_TENSOR)])
+    return np.array([math.log(max(L[place] - NARROWEST, 1e-9)) if k < 3 else L[place]
+                     for k, place in enumerate(PLACES_OF_TENSOR)])
 
 
 class Space:
