@@ -114,7 +114,8 @@ def main(build):
         print(f"    {line}")
     for source in sorted(LISTS.keys() - graph.keys()):
         print(f"    no longer a file, take it out of LISTS: {source}")
-    expected = set(HARMLESS)
+    # a build without the Python package does not have its files
+    expected = {circle for circle in HARMLESS if all(a in graph for a in circle)}
     found = circles(graph)
     for circle in found:
         if circle in expected:
