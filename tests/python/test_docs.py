@@ -144,7 +144,7 @@ def test_page_for_those_who_come_from_other_programs(tmp_path, monkeypatch):
     blocks, names = run_blocks("coming-from.md", tmp_path, monkeypatch)
     assert blocks == 1 and names["counts"].max() > 0
     known = {word for row in nanobragg.parameters().values()
-             for word in [row["name"], *row["synonyms"].split()]} | {"sources", "nanobragg"}
+             for word in [row["name"], *row["synonyms"].split()]} | {"A", "sources", "nanobragg"}
     found = 0
     for line in page("coming-from.md").splitlines():
         cells = line.split(" | ")
