@@ -86,7 +86,7 @@ static double fill_formula(const char *formula, nb_stol_table *table)
 #ifdef NB_HAVE_XRAYLIB
     const double step = 0.01; /* 1/A */
     struct compoundData *parts = CompoundParser(formula, NULL);
-    double mass = 0;
+    const double mass = parts ? parts->molarMass : 0;
     for (int i = 0; parts && i < table->n; i++) {
         const double x = i * step;
         double square = 0;
@@ -96,7 +96,6 @@ static double fill_formula(const char *formula, nb_stol_table *table)
             square += parts->nAtoms[k] * (f * f + (i ? SF_Compt(Z, x, NULL) : 0));
         }
         table->points[i] = (nb_stol_point){x, sqrt(square)};
-        mass = parts->molarMass;
     }
     if (parts)
         FreeCompoundData(parts);

@@ -16,7 +16,7 @@ typedef struct nb_lines {
     /* characters that separate numbers in addition to blanks, such as "," */
     const char *between;
     const char *comment; /* up to two characters that begin a comment, such as "#" */
-    /* next position of each of these characters in the text, or `all` if there is none;
+    /* next position of each of these characters in the text; `all`: none follows;
      * NULL at first */
     const char *found[2];
     long line; /* number of the line, from 1 */
